@@ -56,7 +56,7 @@ vectors: ready-dev  ## Compute the vectors of all-MiniLM-L6-v2 that tables of pa
 
 # Each keeps what is finished, so that an interrupted run goes on; one that misses its bar does not stop the others.
 MEASURED := "default_coverage --docs --jobs $(JOBS)" "coverage_grid --docs" "false_separations --docs --jobs $(JOBS)" \
-  "stopping --jobs $(JOBS)" "unequal_depths --jobs $(JOBS)" "labels_to_settle --jobs $(JOBS)" \
+  "stopping --jobs $(JOBS)" "rounds_scores --jobs $(JOBS)" "labels_to_settle --jobs $(JOBS)" \
   "plan_holds --docs --jobs $(JOBS)" "best_calibration --docs --jobs $(JOBS)" irt_coverage
 statistics: ready-dev  ## Run every statistical test, and compute the tables of coverage and decisions anew (hours; goes on)
 	@$(PYTEST) -m statistics

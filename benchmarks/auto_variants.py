@@ -3,6 +3,8 @@
     python -m benchmarks.auto_variants                     every variant below, 20 seeds
     python -m benchmarks.auto_variants auto no_metrics     only these
     python -m benchmarks.auto_variants --truth published   equal texts keep their own published labels
+    python -m benchmarks.auto_variants --doubts            how much metrics count, chosen leaving families out
+    python -m benchmarks.auto_variants auto --seeds 60 --docs   also into docs/research/leaderboard.md
 
 All models are judged on the first items of an order, at 5, 10, 20, 30 and 50 % of the items (and below, for
 parity). Of every draw only what the expectations need is kept (means, covariances and the ridge's part of
@@ -11,7 +13,10 @@ and the p-values of its sign-flip tests. All models are judged, so both sides ga
 equal texts once.
 
 *Left out*: every family has the figures of the variant that is best on the other families. Intervals are
-95 %, over the sets. Each look at a variant is a line of benchmarks/results/auto_variants.jsonl.
+95 %, over the sets; those of one set are over seeds. *Random again* is random selection against its own
+target, with as many seeds. *Held*: how often the z of all labels lies within 1.96 spreads of the expected
+one; *wrong*: of the pairs with an expected p below .05, how many have the other sign, and how many by the
+spread of the belief. Each look at a variant is a line of benchmarks/results/auto_variants.jsonl.
 """
 
 from __future__ import annotations
@@ -22,20 +27,22 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
 from scipy.special import ndtr
 
 from benchmarks.leaderboard.parity import Places, reached
+from benchmarks.pages import replaced, write_whole
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.sign_flip import prefix_pair_p_values
 from sparingly.bench.sets import open_set, set_files
-from sparingly.infer.estimate.draw import without_truth
+from sparingly.infer.estimate.sample import without_truth
 from sparingly.infer.expect.expect import (
     USUAL_PRIOR,
     BeliefPrior,
@@ -50,11 +57,17 @@ from sparingly.run.rounds.auto import Auto, spread_order
 
 ROOT = Path(__file__).resolve().parent.parent
 LOG = ROOT / "benchmarks" / "results" / "auto_variants.jsonl"
-SHARES = (0.02, 0.035, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75)
+SHARES: tuple[float, ...] = (0.02, 0.035, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75)
 # The budgets that are targets, and whose means are shown.
 AIMED = slice(2, 7)
-RANDOM_SEEDS, HELD_OUT, BOOTSTRAP = 200, 24, 1000
+AIMS: tuple[float, ...] = SHARES[AIMED]
+RANDOM_SEEDS, HELD_OUT, BOOTSTRAP, RESAMPLES = 200, 24, 1000, 200
 MEASURES = ("soft", "pairs", "best", "error", "error of expect")
+# Of expectations alone.
+CLAIMS = ("held", "sure", "wrong", "wrong by spread")
+WORST, DIGITS = 5, (0, 0, 1, 2, 2)
+RANDOM = "random again"
+PAGE = ROOT / "docs" / "research" / "leaderboard.md"
 # With labels on fewer items, scores are plain means.
 _FEWEST_TO_LEARN = 30
 
@@ -73,9 +86,10 @@ VARIANTS: Mapping[str, Variant] = {
     "random_items": Variant(order="random"),
     "no_metrics": Variant(metrics=False),
     "random_no_metrics": Variant(order="random", metrics=False),
-    "trust_1.5": Variant(prior=replace(USUAL_PRIOR, trust_by_within=1.5)),
-    "trust_2": Variant(prior=replace(USUAL_PRIOR, trust_by_within=2.0)),
-    "trust_3": Variant(prior=replace(USUAL_PRIOR, trust_by_within=3.0)),
+}
+DOUBTS: Mapping[str, Variant] = {
+    f"doubt_{doubt:g}": Variant(prior=replace(USUAL_PRIOR, doubt=doubt))
+    for doubt in (0.0, 1.0, 2.0, 3.0, 4.0, 6.0)
 }
 
 
@@ -157,8 +171,17 @@ def draws(of_set: Played, data: Any, kind: str, seeds: int, kept: Path) -> list[
     return found[:seeds]
 
 
-def expected(of_set: Played, draw: Mapping[str, Any], variant: Variant) -> tuple[Floats, Floats, Floats]:
-    """Return the p-values, the expected scores and the estimated ones; as ``expect``, all models alike."""
+class Said(NamedTuple):
+    """What is expected after a draw: as ``expect`` says it, all models alike, and the estimated scores."""
+
+    z: Floats
+    spread: Floats
+    scores: Floats
+    estimated: Floats
+
+
+def expected(of_set: Played, draw: Mapping[str, Any], variant: Variant) -> Said:
+    """Return what is expected after a draw."""
     items, models = of_set.truth.shape
     first, second = pair_indices(models)
     size, means = draw["size"], draw["mean"] + draw["all"] - draw["judged"]
@@ -183,30 +206,69 @@ def expected(of_set: Played, draw: Mapping[str, Any], variant: Variant) -> tuple
     apart = belief.z / units
     above = np.bincount(first, apart, models) - np.bincount(second, apart, models)
     score = draw["score"] if size >= _FEWEST_TO_LEARN else draw["mean"]
-    return ndtr(-belief.z * left / labels), means.mean() + above / models, score
+    return Said(belief.z * left / labels, belief.sd * left / labels, means.mean() + above / models, score)
 
 
-def needs(of_set: Played, curve: Floats, seeds: int, measure: int) -> Floats:
-    """Return the labels for random's mean at every aimed budget, as a share of what random needs itself."""
-    places = Places(np.append(of_set.sizes, len(of_set.truth)).astype(np.float64), 1.0, 0.5)
+@cache
+def full_z(of_set: Played) -> Floats:
+    """Return the z of every pair of models over all items."""
+    first, second = pair_indices(of_set.truth.shape[1])
+    apart = of_set.truth[:, first] - of_set.truth[:, second]
+    errors = np.maximum(apart.std(axis=0, ddof=1) / np.sqrt(len(apart)), 1e-12)
+    return np.asarray(apart.mean(axis=0) / errors)
+
+
+def measured_expectation(of_set: Played, said: Said) -> list[float]:
+    """Return the measures of what was expected, and of its claims."""
+    means, full = of_set.truth.mean(axis=0), full_z(of_set)
+    values = measured(said.scores, ndtr(-said.z), said.estimated, means, of_set.p_values)
+    values[4] = float(np.abs(said.scores - means).mean())
+    sure = 2.0 * ndtr(-np.abs(said.z)) < 0.05
+    wrong, by_spread = np.sign(said.z) != np.sign(full), ndtr(-np.abs(said.z) / np.maximum(said.spread, 1e-9))
+    held = np.abs(full - said.z) <= 1.96 * said.spread
+    return [*values, *(float(one.mean()) for one in (held, sure, wrong & sure, by_spread * sure))]
+
+
+def _places(of_set: Played) -> Places:
+    return Places(np.append(of_set.sizes, len(of_set.truth)).astype(np.float64), 1.0, 0.5)
+
+
+@cache
+def own_needs(of_set: Played, seeds: int, measure: int) -> Floats:
+    """Return the labels that random selection needs for its own mean: half of its runs against the others."""
     runs, generator = of_set.random[:, :, measure], np.random.default_rng(0)
     half, own = len(runs) // 2, []
     for _ in range(HELD_OUT):
         order = generator.permutation(len(runs))
         target = runs[order[:half]].mean(axis=0)[AIMED]
         tried = runs[order[half : half + min(seeds, half)]].mean(axis=0)
-        own.append(reached(places, tried[None], target[None], "stays")[0][0])
-    target = runs.mean(axis=0)[AIMED]
-    return np.asarray(reached(places, curve[None], target[None], "stays")[0][0] / np.mean(own, axis=0))
+        own.append(reached(_places(of_set), tried[None], target[None], "stays")[0][0])
+    return np.asarray(np.mean(own, axis=0))
+
+
+def needs(of_set: Played, curves: Floats, seeds: int, measure: int) -> Floats:
+    """Return the labels for random's mean at every aimed budget, as a share of what random needs itself."""
+    target = np.broadcast_to(of_set.random[:, :, measure].mean(axis=0)[AIMED], (len(curves), len(AIMS)))
+    return np.asarray(
+        reached(_places(of_set), curves, target, "stays")[0] / own_needs(of_set, seeds, measure)
+    )
+
+
+def interval_of(of_set: Played, values: Floats) -> tuple[float, float]:
+    """Return the 95 % interval, over seeds, of the labels in percent of random's."""
+    drawn = np.random.default_rng(0).integers(0, len(values), (RESAMPLES, len(values)))
+    labels = needs(of_set, values[drawn, :, 0].mean(axis=1), len(values), 0).mean(axis=1)
+    low, high = np.percentile(100 * labels, [2.5, 97.5])
+    return float(low), float(high)
 
 
 def figures_of(of_set: Played, values: Floats) -> dict[str, Floats]:
     """Return the figures of a variant on a set, by budget."""
-    curves, random = values.mean(axis=0), of_set.random.mean(axis=0)
+    curves, random = values.mean(axis=0)[:, : len(MEASURES)], of_set.random.mean(axis=0)
     ratio = curves[AIMED] / random[AIMED]
     return {
-        "labels": 100 * needs(of_set, curves[:, 0], len(values), 0),
-        "labels, pairs": 100 * needs(of_set, curves[:, 1], len(values), 1),
+        "labels": 100 * needs(of_set, curves[None, :, 0], len(values), 0)[0],
+        "labels, pairs": 100 * needs(of_set, curves[None, :, 1], len(values), 1)[0],
         "best found": 100 * (curves - random)[AIMED, 2],
         "error": ratio[:, 3],
         "error of expect": ratio[:, 4],
@@ -233,56 +295,119 @@ def summary(by_set: Mapping[str, dict[str, Floats]], strong: set[str]) -> dict[s
 def line_of(name: str, found: Mapping[str, Any]) -> str:
     """Return a row of the table."""
     cells = [name]
-    for figure, digits in zip(found, (0, 0, 1, 3, 3), strict=True):
+    for figure, digits in zip(found, DIGITS, strict=True):
         one, (low, high) = found[figure], found[figure]["interval"]
         cells.append(f"{one['mean']:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})")
         cells.append(f"{one['strong']:.{digits}f}")
     return f"| {' | '.join(cells)} |"
 
 
+def budget_table(found: Mapping[str, Mapping[str, Any]], claims: Mapping[str, Floats]) -> list[str]:
+    """Return the figures of every variant by budget."""
+    heads = ["", *(f"{100 * share:.0f} %" for share in AIMS), "mean", "strong"]
+    lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
+    for name, figures in found.items():
+        for figure, digits in zip(figures, DIGITS, strict=True):
+            one = figures[figure]
+            cells = [*one["budgets"], one["mean"], one["strong"]]
+            texts = [
+                f"{value:+.{digits}f}" if figure == "best found" else f"{value:.{digits}f}" for value in cells
+            ]
+            lines.append(f"| {name}: {figure} | {' | '.join(texts)} |")
+        if name in claims:
+            held, sure, wrong, by_spread = claims[name].T
+            rows = {
+                "z of all labels within the interval, %": held,
+                "wrong sign of expected p < .05, %": wrong / sure,
+                "… by the spread, %": by_spread / sure,
+            }
+            for text, row in rows.items():
+                by_share = " | ".join(f"{100 * value:.1f}" for value in row[AIMED])
+                lines.append(f"| {name}: {text} | {by_share} | {100 * row[AIMED].mean():.1f} | |")
+    return lines
+
+
+def worst_table(values: Mapping[str, Floats], sets: Mapping[str, Played]) -> list[str]:
+    """Return the sets that need most labels of random's, with their intervals, and random's worst."""
+    heads = ["set", "models", "items", "labels, %", *(f"{100 * share:.0f} %" for share in AIMS), "best found"]
+    lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
+    figures = {name: figures_of(sets[name], of_set) for name, of_set in values.items()}
+    for name in sorted(figures, key=lambda name: -figures[name]["labels"].mean())[:WORST]:
+        one, (low, high) = figures[name], interval_of(sets[name], values[name])
+        cells = [name, str(sets[name].truth.shape[1]), str(len(sets[name].truth))]
+        cells += [
+            f"{one['labels'].mean():.0f} ({low:.0f} to {high:.0f})",
+            *(f"{x:.0f}" for x in one["labels"]),
+        ]
+        cells.append(f"{one['best found'].mean():+.1f}")
+        lines.append(f"| {' | '.join(cells)} |")
+    above = [name for name in values if interval_of(sets[name], values[name])[0] > 100.0]
+    return [*lines, "", f"Sets whose whole interval lies above 100 %: {', '.join(above) or 'none'}."]
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Play the variants, print what they save, and log the look at each."""
+    every = {**VARIANTS, **DOUBTS}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("variants", nargs="*", default=[*VARIANTS], help=", ".join(VARIANTS))
+    parser.add_argument("variants", nargs="*", help=", ".join(every))
+    parser.add_argument("--doubts", action="store_true", help=", ".join(DOUBTS))
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--truth", choices=("once", "published"), default="once")
     parser.add_argument("--sets", default="", help="names with commas; all unless given")
+    parser.add_argument("--docs", action="store_true", help="write the tables into the page")
     args = parser.parse_args(arguments)
+    names = args.variants or [*(DOUBTS if args.doubts else VARIANTS)]
     folder = ROOT / ".bench" / "auto_variants"
     folder.mkdir(parents=True, exist_ok=True)
-    figures: dict[str, dict[str, dict[str, Floats]]] = {name: {} for name in args.variants}
-    family, strong = {}, set()
+    values: dict[str, dict[str, Floats]] = {name: {} for name in (*names, RANDOM)}
+    sets: dict[str, Played] = {}
     for file in set_files(args.data, filter(None, args.sets.split(","))):
         opened = played(file, args.truth, folder)
         if opened is None:
             continue
         of_set, data = opened
-        family[file.name] = of_set.family
-        strong |= {file.name} if of_set.strong else set()
-        means = of_set.truth.mean(axis=0)
-        for name in args.variants:
-            variant = VARIANTS[name]
+        sets[file.name] = of_set
+        values[RANDOM][file.name] = of_set.random[-args.seeds :]
+        for name in names:
+            variant = every[name]
             kept = folder / f"{file.name}.{file.digest()}.{args.truth}.draws_{variant.order}"
-            values = np.zeros((args.seeds, len(SHARES), len(MEASURES)))
-            for seed, rows in enumerate(draws(of_set, data, variant.order, args.seeds, kept)):
-                for place, draw in enumerate(rows):
-                    p_values, said, score = expected(of_set, draw, variant)
-                    values[seed, place] = measured(said, p_values, score, means, of_set.p_values)
-                    values[seed, place, 4] = np.abs(said - means).mean()
-            figures[name][file.name] = figures_of(of_set, values)
+            values[name][file.name] = np.array(
+                [
+                    [measured_expectation(of_set, expected(of_set, draw, variant)) for draw in rows]
+                    for rows in draws(of_set, data, variant.order, args.seeds, kept)
+                ]
+            )
+    others = {name: replace(of_set, random=of_set.random[: -args.seeds]) for name, of_set in sets.items()}
+    figures = {
+        name: {key: figures_of((others if name == RANDOM else sets)[key], one) for key, one in by_set.items()}
+        for name, by_set in values.items()
+    }
+    family = {name: of_set.family for name, of_set in sets.items()}
+    strong = {name for name, of_set in sets.items() if of_set.strong}
     found = {name: summary(by_set, strong) for name, by_set in figures.items()}
-    if len(found) > 1:
-        found["left out"] = summary(left_out(figures, family), strong)
+    if len(names) > 1:
+        chosen = left_out({name: figures[name] for name in names}, family)
+        found["left out"] = summary(chosen, strong)
     heads = ["", *(part for name in next(iter(found.values())) for part in (name, "strong"))]
     print(f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}")
     with LOG.open("a", encoding="utf-8") as log:
         for name, row in found.items():
             print(line_of(name, row))
-            about = {"day": f"{datetime.now(UTC):%Y-%m-%d}", "variant": name, "truth": args.truth}
-            log.write(json.dumps({**about, "seeds": args.seeds, "sets": len(family), **row}) + "\n")
+            if name != RANDOM:
+                about = {"day": f"{datetime.now(UTC):%Y-%m-%d}", "variant": name, "truth": args.truth}
+                log.write(json.dumps({**about, "seeds": args.seeds, "sets": len(sets), **row}) + "\n")
+    claims = {
+        name: np.mean([one[:, :, len(MEASURES) :].mean(axis=0) for one in values[name].values()], axis=0)
+        for name in names
+    }
     looks = len(LOG.read_text(encoding="utf-8").splitlines())
-    print(f"\n{len(family)} sets, {args.seeds} seeds; {looks} looks so far.")
+    about_runs = f"{len(sets)} sets, {args.seeds} seeds; {looks} looks so far."
+    by_budget, worst = budget_table(found, claims), worst_table(values[names[0]], sets)
+    print("", *by_budget, "", *worst, "", about_runs, sep="\n")
+    if args.docs:
+        tables = {"by budget": "\n".join([*by_budget, "", about_runs]), "worst sets": "\n".join(worst)}
+        write_whole(PAGE, replaced(PAGE.read_text(encoding="utf-8"), tables))
     return 0
 
 

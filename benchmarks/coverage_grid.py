@@ -46,11 +46,11 @@ from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.assemble import EstimateRequest, assemble
-from sparingly.infer.estimate.draw import sample_from
 from sparingly.infer.estimate.estimate import estimate_scores
 from sparingly.infer.estimate.estimators import as_estimator
 from sparingly.infer.estimate.intervals import Interval
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.estimate.sample import sample_from
 
 # --- what intervals did over the replicates of a cell of the coverage grid -------------------------------
 

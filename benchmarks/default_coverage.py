@@ -39,8 +39,7 @@ from numpy.typing import NDArray
 import sparingly
 from benchmarks.resume import FinishedParts
 from sparingly.base.arrays import Floats
-from sparingly.base.stats.multiple_tests import holm
-from sparingly.base.stats.pairs import pair_indices
+from sparingly.base.stats.pairs import holm, pair_indices
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.assemble import Target
 

@@ -263,7 +263,7 @@ def published_block(figures: dict[str, Any]) -> str:
         ours = [
             changed_sets(figures, files, f"{text}|plain", share, truth) for truth in ("BLEU", "chrF", HUMAN)
         ]
-        covered = "–" if row is None else f"{100 * lo_knowles.COVERAGE[number]:.0f} %"
+        covered = "–" if row is None else f"{100 * np.mean(lo_knowles.COVERAGES[number]):.0f} %"
         there = ["–", "–"] if row is None else [_fraction(runs) for runs in row[2:]]
         rows.append([title, covered, *there, f"{100 * share:.0f} %", *ours])
     head = ["draw", "there", "sentBLEU", "chrF", "here", "BLEU", "chrF", HUMAN]

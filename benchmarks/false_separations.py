@@ -34,8 +34,7 @@ from benchmarks.pages import folded, replaced, table, write_whole
 from benchmarks.resume import FinishedParts, Row
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
-from sparingly.base.stats.multiple_tests import holm
-from sparingly.base.stats.pairs import pair_indices
+from sparingly.base.stats.pairs import holm, pair_indices
 from sparingly.infer.estimate.estimate import estimate_scores
 from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.rank import joint_of

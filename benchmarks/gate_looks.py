@@ -27,7 +27,7 @@ import sparingly
 from benchmarks.pages import replaced, table
 from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.compare.margin import MarginAnswer
+from sparingly.infer.compare.head_to_head import MarginAnswer
 from sparingly.infer.estimate.assemble import EstimateRequest, Target
 from sparingly.infer.estimate.bank import EarlierPredictions
 from sparingly.run.campaign.own_draws import BatchedModels, answer_over_looks

@@ -12,7 +12,7 @@ import numpy as np
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Ratings
 from sparingly.infer.estimate.estimate import estimate
-from sparingly.infer.estimate.help_effect import (
+from sparingly.infer.estimate.rater_effects import (
     HELP_PROBABILITY,
     HELPED,
     help_effects,

@@ -22,10 +22,10 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Mask
 from sparingly.base.stats.pairs import pair_indices, soft_pairwise_accuracy
 from sparingly.infer.estimate.assemble import EstimateRequest, assemble
-from sparingly.infer.estimate.draw import sample_from
 from sparingly.infer.estimate.estimators import as_estimator
 from sparingly.infer.estimate.full_set_p import full_set_p_values
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.estimate.sample import sample_from
 from sparingly.infer.rank.agreement import FullSet
 from sparingly.infer.rank.compare import MethodReplay, full_set, judged_part, method_curve
 from sparingly.infer.rank.curve import SHARES, SPA, random_curve, sizes_of

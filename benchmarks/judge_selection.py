@@ -22,7 +22,7 @@ import numpy as np
 import sparingly
 from benchmarks.pages import replaced, table
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.draw import sample_from
+from sparingly.infer.estimate.sample import sample_from
 from sparingly.infer.judge.error_rates import error_rates
 from sparingly.infer.judge.labelled import labelled_outputs
 

@@ -17,8 +17,7 @@ import numpy as np
 import sparingly
 from benchmarks.pages import replaced, table
 from sparingly.base.format import number_text
-from sparingly.infer.judge.audit import JudgeAudit, only_metrics
-from sparingly.infer.judge.words import alternative_text, answer, biases, worth_text
+from sparingly.infer.judge.audit import JudgeAudit, alternative_text, answer, biases, only_metrics, worth_text
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "research" / "judge-results.md"
 DRAWS, ITEMS = 100, 50

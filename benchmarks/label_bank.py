@@ -37,13 +37,12 @@ import numpy as np
 import sparingly
 from benchmarks.pages import bold, replaced, table
 from sparingly.base.arrays import Floats
-from sparingly.base.stats.multiple_tests import holm
+from sparingly.base.stats.pairs import holm
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.assemble import EstimateRequest, assemble
 from sparingly.infer.estimate.bank import EXPECTED, PARAMETERS, LabelBank
-from sparingly.infer.estimate.draw import sample_from
 from sparingly.infer.estimate.estimators import own_slopes
-from sparingly.infer.estimate.sample import JudgedSample, difference_form
+from sparingly.infer.estimate.sample import JudgedSample, difference_form, sample_from
 
 PAGE = Path(__file__).parents[1] / "docs" / "research" / "coverage.md"
 FEWEST_ITEMS, LABELS, MOST_MODELS, MOST_EARLIER = 240, 60, 8, 20

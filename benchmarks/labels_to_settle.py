@@ -3,10 +3,9 @@
     python -m benchmarks.labels_to_settle             every set, written into docs/research/coverage.md
     python -m benchmarks.labels_to_settle --set newsroom --looks 5 --print
 
-The package's own strategies are played back: uniform draws of whole items against ``auto`` and ``allocate``.
-All sides have the same stop: group-sequential tests at 5 % over all pairs (or of the best model) and looks,
-spent evenly, at every tenth of the set. For inputs like these an evaluation ends when every pair is settled
-or has a chance below 10 % to be settled by judging everything (``futility``).
+``auto`` is played back without metrics. It stops by group-sequential tests at 5 % over all pairs (or of the
+best model) and looks, spent evenly, at every tenth of the set. For inputs like these an evaluation ends when
+every pair is settled or has a chance below 10 % to be settled by judging everything (``futility``).
 
 Finished runs are saved in .bench/settle, so that it can be stopped and run again.
 """
@@ -41,19 +40,14 @@ ASPECTS = {
     "webnlg20_en": "mean",
 }
 FEWEST_ITEMS, FEWEST_MODELS = 20, 5
-UNIFORM = "uniform"
-STRATEGIES = {
-    "ranking": (UNIFORM, "auto:rounds={}", "allocate:rounds={}", "allocate:rounds={},inflation=9"),
-    "best": (UNIFORM, "auto:question=best,rounds={}", "allocate:question=best,rounds={}"),
-}
+QUESTIONS = {"ranking": "all pairs", "best": "the best model"}
 
 
 class Part(NamedTuple):
-    """One run: a set, what is asked, a strategy, a seed, and the number of looks."""
+    """One run: a set, what is asked, a seed, and the number of looks."""
 
     name: str
     question: str
-    strategy: str
     seed: int
     looks: int
 
@@ -80,10 +74,9 @@ def run(part: Part, folder: Path) -> dict[str, Any]:
     data, aspect = whole_set(part.name, folder)
     size = -(-len(data) // part.looks)
     stop = (BestSettled if part.question == "best" else AllSettled)(spending="even")
-    strategy = part.strategy.format(part.looks)
     question = pair_question("best" if part.question == "best" else "all", stop.target)
     rules = [stop, f"futility:question={'best' if question == 'best' else 'all'},spending=even"]
-    ended = sparingly.replay_until(data, strategy, "100%", rules, truth=aspect, size=size, seed=part.seed)
+    ended = sparingly.replay_until(data, "auto", "100%", rules, truth=aspect, size=size, seed=part.seed)
     pairs = stop.settle(Progress(ended.look.state, ended.look.strategy, True), question)
     above: Mask = np.zeros((len(data.models),) * 2, bool) if pairs is None else pairs.above
     means = data.aspects[aspect].mean(axis=0)
@@ -95,42 +88,20 @@ def run(part: Part, folder: Path) -> dict[str, Any]:
 
 
 def block(rows: dict[Part, dict[str, Any]], runs: int) -> str:
-    """Return the table: uniform's share of all labels, and the others as a share of uniform's."""
+    """Return the table: the share of all labels that each question took."""
     names = list(dict.fromkeys(part.name for part in rows))
-    head, columns = ["set"], []
-    for question, strategies in STRATEGIES.items():
-        for strategy in strategies:
-            limit = ", no limit" if "inflation" in strategy else ""
-            asked = "all pairs" if question == "ranking" else "best model"
-            head.append(f"{asked}: {strategy.partition(':')[0]}{limit}")
-            columns.append((question, strategy))
 
-    def mean(name: str, question: str, strategy: str, key: str) -> float:
-        here = [one[key] for part, one in rows.items() if part[:3] == (name, question, strategy)]
-        return float(np.mean(here))
+    def mean(name: str, question: str, key: str) -> float:
+        return float(np.mean([one[key] for part, one in rows.items() if part[:2] == (name, question)]))
 
-    ratios: dict[tuple[str, str], list[float]] = {column: [] for column in columns}
-    lines = []
-    for name in names:
-        line = [name]
-        for question, strategy in columns:
-            share = mean(name, question, strategy, "share")
-            if strategy != UNIFORM:
-                share /= mean(name, question, UNIFORM, "share")
-            ratios[question, strategy].append(share)
-            line.append(f"{100 * share:.0f}")
-        lines.append(line)
-    for said, what in (("**median**", np.median), ("**largest**", np.max)):
-        lines.append([said, *(f"**{100 * float(what(ratios[column])):.0f}**" for column in columns)])
-    lines.append(
-        [
-            "runs with an error",
-            *(f"{100 * np.mean([mean(name, *column, 'wrong') for name in names]):.1f}" for column in columns),
-        ]
-    )
+    shares = [[100 * mean(name, question, "share") for question in QUESTIONS] for name in names]
+    lines = [[name, *(f"{share:.0f}" for share in row)] for name, row in zip(names, shares, strict=True)]
+    lines.append(["**median**", *(f"**{share:.0f}**" for share in np.median(shares, axis=0))])
+    wrong = [100 * np.mean([mean(name, question, "wrong") for name in names]) for question in QUESTIONS]
+    lines.append(["runs with an error", *(f"{share:.1f}" for share in wrong)])
     return (
-        f"{table(head, lines)}\n\nUniform's labels in percent of all; the others' in percent of uniform's. "
-        f"{runs} run{'s' if runs > 1 else ''} on each set; `python -m benchmarks.labels_to_settle`, "
+        f"{table(['set', *QUESTIONS.values()], lines)}\n\nLabels in percent of all. {runs} "
+        f"run{'s' if runs > 1 else ''} on each set; `python -m benchmarks.labels_to_settle`, "
         f"{date.today().isoformat()}."
     )
 
@@ -147,11 +118,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--print", action="store_true", help="print the table and write nothing")
     args = parser.parse_args(arguments)
     parts = [
-        Part(name, question, strategy, seed, args.looks)
+        Part(name, question, seed, args.looks)
         for name in (args.set or sets(args.data))
         for seed in range(args.runs)
-        for question, strategies in STRATEGIES.items()
-        for strategy in strategies
+        for question in QUESTIONS
     ]
     finished = FinishedParts(args.kept, ("run/rounds", "infer/estimate"), (Path(__file__).name,))
     found = finished.rows(parts, Part._asdict, lambda part: run(part, args.data), args.jobs)

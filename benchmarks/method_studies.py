@@ -22,6 +22,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Preferences
 from sparingly.infer.rank.agreement import Agreement, FullSet, agreement_with
 from sparingly.infer.rank.compare import (
+    Stability,
     curve,
     default_shares,
     full_set,
@@ -31,7 +32,6 @@ from sparingly.infer.rank.compare import (
 )
 from sparingly.infer.rank.curve import SPA, mean_and_half_width, random_curve, sizes_of
 from sparingly.infer.rank.measures import nan_as_none
-from sparingly.infer.rank.stability import Stability
 from sparingly.infer.rank.winners import SuccessRate, margins_and_counts, pair_margins, subsample, success_of
 
 # --- artificial crowds: a method sees some models, drawn at random, and is measured on the others ---

@@ -1,6 +1,7 @@
 """Many raters at once on the pages of ``sparingly serve``: how long each request takes, and nothing lost.
 
 ``python -m benchmarks.serve_load [--seconds 300] [--raters 100] [--kills 2] [--full-disk] [--database …]``
+The large one: ``--raters 200 --seconds 600 --kills 3 --full-disk --database sqlite`` (or ``postgresql``).
 The server is started as a user starts it, in a process of its own; raters speak to it over sockets. They look
 at a page for 3 to 7 seconds, save a draft, send, and press the button twice now and then. Meanwhile the
 organiser looks at all pages and downloads everything, somebody else opens, verifies and exports the campaign,
@@ -48,9 +49,11 @@ ORGANISER_PAGES = (
     "/downloads", "/downloads/everything.zip", "/downloads/hours.csv", "/log",
 )  # fmt: skip
 ORGANISER_THINK = 0.5
+# In a long run there is more to read at every look, and the pauses between looks are so much of it.
+ORGANISER_SHARE, ONLOOKER_SHARE = 1 / 200, 1 / 20
 # Every so many pages a rater presses the button twice.
 TWICE = 10
-_PATIENCE, _AGAIN = 60.0, 0.2
+_PATIENCE, _AGAIN = 120.0, 0.2
 _FORM = re.compile(r'<form id="judge"[^>]*action="([^"]+)"')
 _HIDDEN = re.compile(r'<input type="hidden" name="(csrf|client)" value="([^"]*)"')
 _SCORE = re.compile(r'name="(score:[0-9a-f]{32}:\d+)"')
@@ -190,11 +193,12 @@ class Organiser(Visitor):
 
     def work(self) -> None:
         """Look until it is time to go."""
+        pause = max(ORGANISER_THINK, (self.until - time.monotonic()) * ORGANISER_SHARE)
         self.enter()
         while time.monotonic() < self.until:
             for page in ORGANISER_PAGES:
                 self.ask("organiser", "GET", f"/organiser{page}")
-                time.sleep(ORGANISER_THINK)
+                time.sleep(pause)
         self.leave()
 
 
@@ -292,7 +296,7 @@ class Server:
 
 def begin(where: str, raters: int, seconds: float) -> None:
     """Begin a campaign that asks for more than the raters can judge in that time."""
-    pages = int(raters * (seconds / THINK[0] + 3))
+    pages = int(raters * (1.25 * seconds / (sum(THINK) / 2) + 3))
     data = sparingly.make_evalset(items=pages, models=4, seed=1)
     sparingly.Campaign.new(where, data, "uniform", pages, aspects="overall", scale=(0, 100)).disconnect()
 
@@ -320,11 +324,13 @@ class SmallDisk:
 
 
 @contextmanager
-def on_small_disk(database: str, folder: Path) -> Iterator[tuple[str, SmallDisk]]:
-    """Yield the address of an empty database on a small disk, and the disk."""
+def on_small_disk(database: str, folder: Path, answers: float) -> Iterator[tuple[str, SmallDisk]]:
+    """Yield the address of an empty database on a disk with room for some answers, and the disk."""
     place = folder / "disk"
     place.mkdir()
-    size = "192m" if database == "postgresql" else "32m"
+    # A server writes everything twice or more: into its log, too.
+    base, each = (192e6, 10e3) if database == "postgresql" else (32e6, 2e3)
+    size = f"{(base + each * answers) / 1e6:.0f}m"
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)], check=True)
     place.chmod(0o755)
     try:
@@ -356,13 +362,17 @@ def measure(
     full_disk: bool = False,
 ) -> Load:
     """Let raters judge for a while, kill the server now and then, and compare what is stored."""
-    with on_small_disk(database, folder) if full_disk else on_any_disk(database) as (where, disk):
+    answers = 4 * raters * seconds / (sum(THINK) / 2)
+    with on_small_disk(database, folder, answers) if full_disk else on_any_disk(database) as (where, disk):
         begin(where, raters, seconds)
         server = Server(folder, where)
         try:
             links = server.start(*(f"rater-{number:03d}" for number in range(raters)))
-            with Onlooker(where, pause=1.0) as onlooker:
+            with Onlooker(where, pause=max(1.0, seconds * ONLOOKER_SHARE)) as onlooker:
                 log, took = _run(server, links, seconds, kills, disk, onlooker)
+        except BaseException:
+            print((folder / "server.log").read_text("utf-8")[-5000:], file=sys.stderr)
+            raise
         finally:
             server.kill()
         for problem in onlooker.problems:
@@ -470,6 +480,12 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             found = measure(Path(folder), database=database, **given)
         print(json.dumps(asdict(found)), flush=True)
+        handing, saving = (found.p95_by_kind_ms[kind] for kind in ("page", "answer"))
+        print(
+            f"{database}: lost {found.lost}, doubled {found.doubled}; 95 % of the pages were handed out "
+            f"within {handing:.0f} ms, and of the answers saved within {saving:.0f} ms",
+            flush=True,
+        )
         if not found.is_whole:
             raise SystemExit(
                 f"{database}: answers were lost, doubled or invented, or a look at them was wrong"

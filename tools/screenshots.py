@@ -93,7 +93,7 @@ def _walkthrough(browser: Browser, folder: Path) -> None:
     def run(*words: str) -> None:
         subprocess.run([COMMAND, *words], cwd=folder, env=ENVIRONMENT, check=True, stdout=subprocess.DEVNULL)
 
-    new = "--budget 60 --size 20 --method auto:question=scores --aspect quality --scale 0,100"
+    new = "--budget 60 --size 20 --aspect quality --scale 0,100"
     stop = ("--stop", "best_settled:spending=even", "--name", "Which model answers best?")
     run("campaign", "new", "eval.db", "responses.csv", *new.split(), *stop)
     for _ in range(2):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from altair import VConcatChart
 
 _SHOWN = 12
+_NAME_LETTERS = 40
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,3 +97,19 @@ def left_out_note(lost: int, of: int, what: str) -> tuple[str, ...]:
 def thinning_note(shown: int, of: int, what: str) -> tuple[str, ...]:
     """Say that not everything is shown."""
     return () if shown == of else (f"Shown: {shown} of {of} {what}, drawn at random.",)
+
+
+def rows_of(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return columns as rows."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def name_list(models: Sequence[str]) -> str:
+    """Return the models in words: two by their names, more by their number."""
+    return f"{short(models[0])} against {short(models[1])}" if len(models) == 2 else f"{len(models)} models"
+
+
+def short(name: str) -> str:
+    """Return a name that fits into a title or a legend: the middle of a long one is left out."""
+    half = _NAME_LETTERS // 2
+    return name if len(name) <= _NAME_LETTERS else f"{name[:half].rstrip()} … {name[-half:].lstrip()}"

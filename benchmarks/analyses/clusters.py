@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from benchmarks.analyses.base import Analysis, columns_of, thinned, thinning_note
+from benchmarks.analyses.base import Analysis, columns_of, name_list, rows_of, thinned, thinning_note
 from benchmarks.analyses.pairs import Outputs, Pair, of_pair, outputs_of
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
@@ -16,7 +16,7 @@ from sparingly.base.errors import UsageError
 from sparingly.base.format import counted
 from sparingly.data.evalset import EvalSet
 from sparingly.published.linkage import linkage_of
-from sparingly.show.figures.look import BLUE, WIDTH, framed, inline, name_list, rows_of
+from sparingly.show.figures.look import BLUE, WIDTH, framed, inline
 from sparingly.signals.embed.differences import stacked_differences
 from sparingly.signals.embed.texts import unit_rows
 

@@ -10,23 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from benchmarks.analyses.base import Analysis, columns_of, left_out_note, thinned, thinning_note
+from benchmarks.analyses.base import Analysis, columns_of, left_out_note, name_list, thinned, thinning_note
 from benchmarks.analyses.pairs import Pair, item_preferences, of_pair, outputs_of, the_pair
 from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.format import counted
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.show.figures.look import (
-    BLACK,
-    BLUE,
-    GREY,
-    PALE,
-    VERMILION,
-    framed,
-    inline,
-    legend_below,
-    name_list,
-)
+from sparingly.show.figures.look import BLACK, BLUE, GREY, PALE, VERMILION, framed, inline, legend_below
 from sparingly.signals.embed.texts import unit_rows
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.analyses.base import Analysis, columns_of, thinned, thinning_note
+from benchmarks.analyses.base import Analysis, columns_of, rows_of, thinned, thinning_note
 from benchmarks.irt_intervals import IntervalFit, fit_intervals
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
@@ -32,7 +32,6 @@ from sparingly.show.figures.look import (
     framed,
     inline,
     legend_below,
-    rows_of,
 )
 
 if TYPE_CHECKING:

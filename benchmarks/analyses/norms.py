@@ -8,24 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.analyses.base import Analysis, left_out_note
+from benchmarks.analyses.base import Analysis, left_out_note, name_list
 from benchmarks.analyses.pairs import Pair, of_pair, outputs_of
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.show.figures.look import (
-    COLOURS,
-    GREY,
-    HEIGHT,
-    PALE,
-    WIDTH,
-    framed,
-    inline,
-    legend_below,
-    name_list,
-    percent_axis,
-)
+from sparingly.show.figures.look import COLOURS, GREY, HEIGHT, PALE, WIDTH, framed, inline, legend_below
 
 if TYPE_CHECKING:
     from altair import VConcatChart
@@ -196,7 +185,7 @@ def draw_norms(norms: ChosenNorms) -> VConcatChart:
         .encode(
             x=alt.X("low:Q").bin("binned").title(NORM).scale(zero=False, nice=False),
             x2="high:Q",
-            y=alt.Y("share:Q").title("share of the items").axis(percent_axis()),
+            y=alt.Y("share:Q").title("share of the items").axis(format=".0%"),
             tooltip=_tooltips(),
         )
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.analyses.base import Analysis, columns_of, left_out_note
+from benchmarks.analyses.base import Analysis, columns_of, left_out_note, name_list, short
 from benchmarks.analyses.pairs import ItemPreferences, Outputs, Pair, item_preferences, of_pair, outputs_of
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
@@ -26,9 +26,6 @@ from sparingly.show.figures.look import (
     framed,
     inline,
     legend_below,
-    name_list,
-    percent_axis,
-    short,
 )
 
 if TYPE_CHECKING:
@@ -234,7 +231,7 @@ def draw_success(success_by_norm: SuccessByNorm) -> VConcatChart:
         x=alt.X("norm:Q").title("mean norm of the difference between outputs, per bin").scale(zero=False),
         y=alt.Y("share:Q")
         .title(_AXIS if success_by_norm.pairs > 1 else "share of the items")
-        .axis(percent_axis())
+        .axis(format=".0%")
         .scale(domain=[0.0, 1.0]),
         color=alt.Color("what:N")
         .scale(domain=domain, range=[_COLOURS[name] for name in domain])

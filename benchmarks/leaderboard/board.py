@@ -25,7 +25,7 @@ from benchmarks.leaderboard.ranges import (
 )
 from benchmarks.leaderboard.results import ANNOTATION_SECONDS, RANDOM, SPA, EntryInfo, Results, nan_mean
 from benchmarks.leaderboard.scores import ErrorRatios, Honesty, Stops, honesty, stops_over
-from sparingly.base.stats.multiple_tests import holm
+from sparingly.base.stats.pairs import holm
 from sparingly.base.stats.signed_rank import signed_rank
 
 # --- how often a method is the best of all, and whether it beats random over the sets --------------------

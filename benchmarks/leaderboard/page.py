@@ -431,11 +431,13 @@ class Origin:
         date: The day, as 2026-01-31.
         commit: The commit of the code, if it is known.
         grid: The grid as it was written.
+        note: What else a reader of the figures must know.
     """
 
     date: str
     commit: str | None
     grid: str
+    note: str = ""
 
     def sentence(self, results: Results) -> str:
         """Return what was run, when and by which version."""
@@ -446,6 +448,7 @@ class Origin:
         return (
             f"Made on {self.date} by sparingly {__version__}{commit}: "
             f"{counted(len(results.entries), 'entry', 'entries')} on {counted(counting, 'set')}{apart}."
+            f"{self.note and ' '}{self.note}"
         )
 
 
@@ -462,7 +465,13 @@ _DRAWN = 6
 
 
 def write(
-    table: Path, folder: Path, *, grid_text: str, commit: str | None = None, date: str | None = None
+    table: Path,
+    folder: Path,
+    *,
+    grid_text: str,
+    commit: str | None = None,
+    date: str | None = None,
+    note: str = "",
 ) -> list[Path]:
     """Write the leaderboard of a table of replays into a folder: a page, its Markdown and its CSV.
 
@@ -472,10 +481,11 @@ def write(
         grid_text: The grid that the table was made with.
         commit: The commit that it was made from, if it is known.
         date: The day, as 2026-01-31; today unless given.
+        note: What else a reader of the figures must know.
     """
     results = read_results(Path(table))
     found = board(results)
-    origin = Origin(today() if date is None else date, commit, grid_text)
+    origin = Origin(today() if date is None else date, commit, grid_text, note)
     texts = {
         PAGE: page(results, found, origin),
         MARKDOWN: block(results, found, origin) + "\n",

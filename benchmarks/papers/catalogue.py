@@ -27,6 +27,7 @@ class PaperTable:
         sets: The names of the data sets it is computed on.
         figures: Computes the figures, as plain values for a JSON file.
         text: Shows them as Markdown, next to the published ones, and explains the differences.
+        picture: Draws them, where the paper has curves without numbers.
     """
 
     name: str
@@ -34,6 +35,7 @@ class PaperTable:
     sets: tuple[str, ...]
     figures: Callable[[Work], Figures]
     text: Callable[[Figures], str]
+    picture: Callable[[Figures], Any] | None = None
 
 
 # --- every published table and figure by name ------------------------------------------------------------
@@ -44,6 +46,7 @@ HOMES: Mapping[str, str] = MappingProxyType(
     {
         # Zouhar et al. 2025
         "s0-fig4": "zouhar.selection:FIG4",
+        "s0-fig5": "zouhar.sources:FIG5",
         "s0-fig6": "zouhar.selection:FIG6",
         "s0-fig7": "zouhar.selection:FIG7",
         "s0-table1": "zouhar.selection:TABLE1",
@@ -63,21 +66,27 @@ HOMES: Mapping[str, str] = MappingProxyType(
         "s1-table5": "saldias.tables:TABLE_5",
         "s1-table6": "saldias.tables:TABLE_6",
         "s1-table12": "saldias.raters:TABLE_12",
+        **{f"s1-fig{number}": f"saldias.figures:FIG{number}" for number in range(2, 7)},
         # Lo and Knowles 2023
         "s2-table1": "lo_knowles:TABLE_1",
         "s2-table2": "lo_knowles:TABLE_2",
         "s2-table3": "lo_knowles:TABLE_3",
         "s2-table4": "lo_knowles:TABLE_4",
+        "s2-context": "context:CONTEXT",
         # Ruan et al. 2024
         "s3-table1": "ruan.methods:TABLE1",
         "s3-table2": "ruan.methods:TABLE2",
         "s3-table3": "ruan.phases:TABLE3",
         "s3-table4": "ruan.first_metric:TABLE4",
         "s3-table7": "ruan.regressors:TABLE7",
+        "s3-table8": "ruan.validation:TABLE8",
         "s3-table9": "ruan.first_metric:TABLE9",
         "s3-table10": "ruan.first_metric:TABLE10",
+        "s3-table11": "ruan.validation:TABLE11",
         "s3-table12": "ruan.sizes:TABLE12",
         "s3-table13": "ruan.sizes:TABLE13",
+        "s3-claim": "ruan.validation:CLAIM",
+        "s3-texts": "ruan.validation:TEXTS",
         # Ashury Tahan et al. 2024
         "s4-table2": "ashury.iterative:TABLE2",
         "s4-table3": "ashury.iterative:TABLE3",
@@ -102,9 +111,9 @@ HOMES: Mapping[str, str] = MappingProxyType(
 IMPOSSIBLE: Mapping[str, str] = MappingProxyType(
     {
         # Zouhar et al. 2025
-        "s0-fig5": "its models of sources (PreCOMET) and their training data are not in the collection.",
         "s0-table7": "it compares earlier work in words and has no results.",
         # Saldías et al. 2022
+        "s1-fig1": "it is a drawing of the method and has no data.",
         "s1-table7": "it counts the segments and documents of each rater of WMT20 and has no results.",
         "s1-table8": "it lists the MQM scores of WMT20's systems and has no results of a method.",
         "s1-table9": "its metrics were submitted to WMT20, and their scores are not in the collection.",
@@ -119,8 +128,6 @@ IMPOSSIBLE: Mapping[str, str] = MappingProxyType(
         # Ruan et al. 2024
         "s3-table5": "it describes the sets of the paper and has no results.",
         "s3-table6": "it describes the validation sets of the paper and has no results.",
-        "s3-table8": "its validation sets, E2E and ParaBank, are not in the collection.",
-        "s3-table11": "its validation sets, E2E and ParaBank, are not in the collection.",
         "s3-table14": "it counts the sets of s3-table13, which shows the counts of ours.",
         "s3-fig4": "it shows one ranking of OpenAI's TL;DR summaries, which are not in the collection.",
         "s3-fig5": "it counts papers of a survey, which is not in the collection.",

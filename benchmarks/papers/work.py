@@ -18,18 +18,21 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from benchmarks.minilm import EMBEDDING, with_minilm
 from benchmarks.pages import write_whole
 from benchmarks.resume import code_digest
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
-from sparingly.data.combine import Combination
+from sparingly.choose.design.budget import Budget
 from sparingly.data.describe import describe
-from sparingly.data.evalset import EvalSet
+from sparingly.data.evalset import Combination, EvalSet
 from sparingly.data.io import load
 from sparingly.data.synthetic import load_invented
-from sparingly.infer.rank.compare import curve
+from sparingly.infer.rank.compare import curve, full_set, judged_part
 from sparingly.infer.rank.curve import SHARES, SPA
 from sparingly.infer.rank.curve import SMALL_SET_SHARES as UNROUNDED
+from sparingly.infer.rank.curve import curve as curve_of_rows
+from sparingly.run.rounds.replay import replay
 
 # --- what the tables are computed on ---------------------------------------------------------------------
 
@@ -202,6 +205,7 @@ Made = TypeVar("Made")
 # What decides about the figures; the floors above only show them.
 _FLOORS = ("base", "data", "signals", "choose", "infer", "run", "published")
 _DECIMALS = 6
+_CASF_PHASES = 5
 
 
 @dataclass(frozen=True)
@@ -287,6 +291,17 @@ class Work:
         """Return the data of a setting."""
         return _set_of(self, setting)
 
+    def given(self, setting: Setting, method: str) -> tuple[EvalSet, str]:
+        """Return the data of a setting with the vectors that a method names, and the method to run on it."""
+        text = setting.method(method).replace(EMBEDDING, self.embedding(EMBEDDING))
+        if "metric=source_" in text:
+            return _set_with_predictions(self, setting), text
+        return _set_with_vectors(self, setting) if EMBEDDING in text else self.evalset(setting), text
+
+    def embedding(self, name: str) -> str:
+        """Return an embedding as methods name it; the texts of the demo set have no vectors by MiniLM."""
+        return "tfidf" if self.is_demo else name
+
     def about(self, setting: Setting) -> dict[str, float | None]:
         """Return what there is to know about a setting (see ``Setting.about``)."""
         found = self.cell(setting, {"what": "about"}, lambda: setting.about(self.load(setting.file)))
@@ -298,7 +313,9 @@ class Work:
         key = {"what": "curve", "method": text, "runs": runs, "shares": setting.grid, "measure": measure}
 
         def make() -> list[list[float]]:
-            data = self.evalset(setting)
+            data, text = self.given(setting, method)
+            if text.startswith("casf"):
+                return [_replayed(data, text, setting)]
             found = (
                 curve(data, text, setting.truth, shares=setting.grid, measure=measure, seed=seed, runs=1)
                 for seed in range(runs)
@@ -393,3 +410,30 @@ def _digest_of(paths: Sequence[Path]) -> str:
 def _set_of(work: Work, setting: Setting) -> EvalSet:
     """Return the data; kept, because methods remember what they computed for a set that is in use."""
     return setting.data(work.load(setting.file))
+
+
+def _replayed(data: EvalSet, method: str, setting: Setting) -> list[float]:
+    """Return the agreement of what a strategy chooses in rounds, at every budget of a setting."""
+    part = judged_part(data, setting.truth)[0]
+    full = full_set(part, setting.truth)
+    found = []
+    for share in setting.grid:
+        budget = Budget("share", share)
+        # Five phases need five items: with fewer there is the first alone.
+        text = method if budget.count_of(len(part)) >= _CASF_PHASES else f"{method},phases=1"
+        asked = list(replay(part, text, budget, truth=setting.truth))[-1].state.asked
+        rows = np.flatnonzero(asked.any(axis=1))
+        found.append(float(curve_of_rows(full, rows, [len(rows)]).values[0]))
+    return found
+
+
+@lru_cache(maxsize=1)
+def _set_with_predictions(work: Work, setting: Setting) -> EvalSet:
+    from benchmarks.papers.zouhar.sources import with_predictions
+
+    return with_predictions(work, setting, work.evalset(setting))
+
+
+@lru_cache(maxsize=1)
+def _set_with_vectors(work: Work, setting: Setting) -> EvalSet:
+    return with_minilm(work.evalset(setting))

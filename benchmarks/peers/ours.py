@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sparingly
-from benchmarks.peers.data import item_ids, model_ids, responses
-from benchmarks.peers.timing import Timing, peak_megabytes, report, timed, timed_anew
+from benchmarks.peers.data import item_ids, model_ids, prepared, responses
+from benchmarks.peers.timing import Timing, peak_megabytes, report, timed, timed_anew, timed_command
 from sparingly import EvalSet
 from sparingly.infer.rank.compare import full_set
 from sparingly.infer.rank.curve import SHARES, SPA, RandomParity, curve, random_curve, sizes_of
@@ -147,8 +147,34 @@ def _by_vectors(method: str, data: EvalSet, path: Path, budget: int | str) -> li
     return found
 
 
+def command(method: str, ending: str, given: Given) -> Outcome:
+    """Time ``sparingly select`` from a file to a written selection of a tenth, as it is typed."""
+    lines = prepared(
+        given.path.parent, "numbers", len(given.data), float(given.path.stem.split("-")[-1]), for_peer=True
+    )
+    source, chosen = lines.with_suffix(ending), Path(sys.argv[3]).with_suffix(".chosen")
+    if not source.exists():
+        sparingly.save(sparingly.load(lines), source)
+    words = [
+        str(Path(sys.executable).with_name("sparingly")),
+        "select",
+        str(source),
+        "-m",
+        method,
+        "-b",
+        "10%",
+    ]
+    timing = timed_command([*words, "-o", str(chosen)], chosen.with_suffix(".printed"))
+    return timing, sparingly.Selection.load(chosen).items.tolist()
+
+
+_CONS = "metric_cons:metric=metric,correlation=kendall"
 WORK: dict[str, Callable[[Given], Outcome]] = {
-    "metric_cons": lambda given: utilities("metric_cons:metric=metric,correlation=kendall", given),
+    "command_cons_jsonl": lambda given: command(_CONS, ".jsonl", given),
+    "command_cons_parquet": lambda given: command(_CONS, ".parquet", given),
+    "command_var_jsonl": lambda given: command("metric_var:metric=metric", ".jsonl", given),
+    "command_var_parquet": lambda given: command("metric_var:metric=metric", ".parquet", given),
+    "metric_cons": lambda given: utilities(_CONS, given),
     "metric_cons_spearman": lambda given: utilities("metric_cons:metric=metric,correlation=spearman", given),
     "metric_var": lambda given: utilities("metric_var:metric=metric", given),
     "agreement": lambda given: agreement("auto", given),

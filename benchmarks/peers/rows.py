@@ -56,6 +56,12 @@ class Row:
         return self.peer_work or self.our_work
 
 
+def _command(name: str, method: str, file: str) -> Row:
+    label = f"the command, {file} to selection, {method}"
+    work = f"command_{name}"
+    return Row(f"{work}_{file.split()[0].lower()}", label, 100_000, 2_000, "common", 20, peer_work=work)
+
+
 ROWS = (
     Row("metric_cons", "metric_cons, Kendall", 100_000, 2_000, "utilities", 150),
     Row("metric_cons_spearman", "metric_cons, Spearman (ours only)", 100_000, 2_000, "nothing", peer=None),
@@ -112,6 +118,12 @@ ROWS = (
     ),
     Row("search", "greedy search, 1000 draws, 10 %", 1_000, 100, "search", 80),
     Row("kmeans", "k-means, 10 %, embeddings given", 1_000, 200, "nearness", 1, data="source vectors"),
+    # As they are typed: starting, reading, choosing, writing. The peer reads JSON Lines only.
+    *(
+        _command(name, method, file)
+        for name, method in (("cons", "metric_cons, Kendall"), ("var", "metric_var"))
+        for file in ("Jsonl file", "Parquet file")
+    ),
 )
 
 
@@ -260,6 +272,12 @@ def clusters(row: Row, items: int, ours: Any, theirs: Any) -> Answers:
     return {"text": text, "same_clusters": apart, "common": both, "chosen": len(ours)}
 
 
+def common(row: Row, items: int, ours: Any, theirs: Any) -> Answers:
+    """Give how many of the chosen items both sides chose."""
+    both = len({*ours} & {*theirs})
+    return {"text": f"{both} of {len(ours)} items in common", "common": both, "chosen": len(ours)}
+
+
 def sweep(row: Row, items: int, ours: Any, theirs: Any) -> Answers:
     """Give the number of budgets and what the first of them takes alone."""
     return {"text": f"{ours['budgets']} budgets; the first alone takes {ours['one']:.3g} s", **ours}
@@ -293,5 +311,6 @@ COMPARED: dict[str, Callable[[Row, int, Any, Any], Answers]] = {
     "search": search,
     "nearness": nearness,
     "clusters": clusters,
+    "common": common,
     "sweep": sweep,
 }

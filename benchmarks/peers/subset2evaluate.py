@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.peers.timing import Timing, peak_megabytes, report, timed
+from benchmarks.peers.timing import Timing, peak_megabytes, report, timed, timed_command
 
 Items = list[dict[str, Any]]
 Outcome = tuple[Timing, Any]
@@ -106,7 +106,20 @@ def clustered(method: str, items: Items) -> Outcome:
     return timing, [item["i"] for item in ordered if item["subset2evaluate_utility"]]
 
 
+def command(method: str, items: Items) -> Outcome:
+    """Time the command ``subset2evaluate``, which prints all items in order; a tenth of them is taken."""
+    words = [str(Path(sys.executable).with_name("subset2evaluate")), sys.argv[2], "--method", method]
+    out = Path(sys.argv[3]).with_suffix(".printed")
+    timing = timed_command([*words, "--args", '{"metric": "metric"}'], out)
+    with out.open(encoding="utf-8") as file:
+        ordered = [json.loads(line)["i"] for line in file]
+    out.unlink()
+    return timing, ordered[: len(items) // 10]
+
+
 WORK: dict[str, Callable[[Items], Outcome]] = {
+    "command_cons": lambda items: command("metric_cons", items),
+    "command_var": lambda items: command("metric_var", items),
     "metric_cons": lambda items: utilities("metric_cons", "metric", items),
     "metric_var": lambda items: utilities("metric_var", "metric", items),
     "agreement": agreement,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import resource
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -35,7 +36,9 @@ def timed(call: Callable[[], Output]) -> tuple[Timing, Output]:
     return timed_anew(lambda: None, lambda _: call())
 
 
-def timed_anew(make: Callable[[], Given], call: Callable[[Given], Output]) -> tuple[Timing, Output]:
+def timed_anew(
+    make: Callable[[], Given], call: Callable[[Given], Output], clock: Callable[[], float] = time.process_time
+) -> tuple[Timing, Output]:
     """Time a call on what is made anew for it, so that nothing is remembered; making it is not timed.
 
     Five calls when the first takes less than 2 s, three below 20 s, else one.
@@ -44,23 +47,45 @@ def timed_anew(make: Callable[[], Given], call: Callable[[Given], Output]) -> tu
     calls = 1
     while len(seconds) < calls:
         given = make()
-        start = time.process_time()
+        start = clock()
         answer = call(given)
-        seconds.append(time.process_time() - start)
+        seconds.append(clock() - start)
         if len(seconds) == 1:
             calls = 5 if seconds[0] < _QUICK else 3 if seconds[0] < _BEARABLE else 1
     return Timing(seconds[0], statistics.median(seconds), calls), answer
 
 
+def timed_command(command: list[str], out: Path) -> Timing:
+    """Time a command as its user starts it, with all that it loads; what it prints goes into a file."""
+
+    def run() -> None:
+        with out.open("wb") as file:
+            subprocess.run(command, check=True, stdout=file)
+
+    def of_children() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    return timed_anew(lambda: None, lambda _: run(), of_children)[0]
+
+
 def peak_megabytes() -> float:
-    """Return the most memory that this process has held, in MB."""
+    """Return the most memory that this process, or a command that it started, has held, in MB."""
+    return max(_own_peak(), _largest_of(resource.RUSAGE_CHILDREN))
+
+
+def _own_peak() -> float:
     status = Path("/proc/self/status")
     if status.exists():
         # Unlike ru_maxrss, this does not start at what the process that started this one was holding.
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
         return int(line.split()[1]) * 1024 / 1e6
+    return _largest_of(resource.RUSAGE_SELF)
+
+
+def _largest_of(whom: int) -> float:
     unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+    return resource.getrusage(whom).ru_maxrss * unit / 1e6
 
 
 def report(path: Path, timing: Timing, loaded: float, answer: Any) -> None:

@@ -40,11 +40,11 @@ from sparingly.infer.plan.plan import plan as plan
 from sparingly.infer.plan.sample_size import sample_size as sample_size
 from sparingly.infer.rank.compare import agree as agree
 from sparingly.infer.rank.compare import curve as curve
+from sparingly.infer.rank.compare import draws as draws
 from sparingly.infer.rank.compare import parity as parity
 from sparingly.infer.rank.rank import rank as rank
 from sparingly.infer.rank.rank import rank_scores as rank_scores
 from sparingly.infer.rank.ranking import Ranking as Ranking
-from sparingly.infer.rank.stability import draws as draws
 from sparingly.infer.rank.winners import winners as winners
 from sparingly.run.campaign.campaign import Campaign as Campaign
 from sparingly.run.exchange.export_import import export_tasks as export_tasks

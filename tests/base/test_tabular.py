@@ -8,7 +8,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import UsageError
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import Tabular
 from sparingly.data.synthetic import load_invented
 
 

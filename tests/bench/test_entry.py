@@ -83,7 +83,7 @@ def test_entries_that_judge_the_same_have_the_same_plan() -> None:
         ("random", {"rounds": 3}, "random is not one"),
         ("random", {"stop": "best_settled"}, "random is not one"),
         ("waves", {"stop": "greg"}, "not a rule to stop"),
-        ("allocate", {"rounds": 1}, "allocate has 2 rounds or more"),
+        ("incremental_strata", {"rounds": 1}, "incremental_strata has 2 rounds or more"),
         ("waves", {"rounds": 0}, "whole number from 1 on"),
         ("waves", {"rounds": True}, "whole number from 1 on"),
         ("waves", {"slow": "yes"}, "true or false"),

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from sparingly.bench.grid import grid_of
-from sparingly.bench.overview import headline, overview, show_overview
-from sparingly.bench.play import PlayReport, play
+from sparingly.bench.play import PlayReport, headline, overview, play, show_overview
 
 
 @pytest.fixture(scope="module")

@@ -74,6 +74,20 @@ def test_processes_give_the_same_table(whole: pl.DataFrame, tmp_path: Path) -> N
 # --- resuming --------------------------------------------------------------------------------------------
 
 
+def test_nothing_is_begun_after_the_time_that_was_given(
+    whole: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, clock = tmp_path / "table.parquet", iter(range(100))
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    first = play(small(), None, out, until=1.5)
+    assert 0 < first.table.height < whole.height
+    assert first.tasks_left > 0
+    assert read_table(out).height == first.table.height
+    rest = play(small(), None, out)
+    assert rest.tasks_left == 0
+    assert settled(rest.table).equals(settled(whole))
+
+
 def test_only_missing_cells_are_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "table.parquet"
     first = play(small(), None, out)

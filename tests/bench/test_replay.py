@@ -156,13 +156,6 @@ def test_a_strategy_without_chances_is_scored_by_its_items(part: ReplayData) -> 
     assert 24 < cell.labels < 24 * 8
 
 
-def test_models_left_out_of_later_rounds_are_not_counted(part: ReplayData) -> None:
-    cell = replay_entry(part, entry_of("allocate:rule=rank_weighted"), (0.5,), seed=1)[0]
-    assert cell.labels is not None
-    assert cell.labels <= 120 * 8
-    assert cell.annotation_seconds is not None
-
-
 def test_a_stop_ends_a_strategy(part: ReplayData) -> None:
     entry = entry_of("waves:regressor=none", rounds=10, stop="best_settled:target=set")
     cell = replay_entry(part, entry, (1.0,), seed=0)[0]

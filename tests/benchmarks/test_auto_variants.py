@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from scipy.special import ndtr
 
 import sparingly
 from benchmarks.auto_variants import MEASURES, SHARES, Played, Variant, draws, expected, left_out, needs
 from sparingly.data.synthetic import load_invented
-from sparingly.infer.estimate.draw import without_truth
+from sparingly.infer.estimate.sample import without_truth
 from sparingly.infer.rank.compare import full_set
 from sparingly.run.rounds.auto import Auto, spread_order
 
@@ -33,9 +34,10 @@ def test_expectations_are_the_package_s(tmp_path: Path) -> None:
         judged = order[: of_set.sizes[place]]
         labels[judged] = of_set.truth[judged]
         wanted = sparingly.expect(data, labels)
-        p_values, scores, _ = expected(of_set, rows[place], Variant())
-        np.testing.assert_allclose(p_values, wanted.p_values, atol=1e-5)
-        np.testing.assert_allclose(scores, wanted.scores, atol=1e-4)
+        said = expected(of_set, rows[place], Variant())
+        np.testing.assert_allclose(ndtr(-said.z), wanted.p_values, atol=1e-5)
+        np.testing.assert_allclose(said.spread, wanted.spread, rtol=1e-2)
+        np.testing.assert_allclose(said.scores, wanted.scores, atol=1e-4)
     assert [row["size"] for row in draws(of_set, data, "auto", 1, tmp_path / "kept")[0]] == (
         of_set.sizes.tolist()
     ), "what was drawn is kept"
@@ -43,9 +45,9 @@ def test_expectations_are_the_package_s(tmp_path: Path) -> None:
 
 def test_random_selection_needs_its_own_labels() -> None:
     of_set, _ = made()
-    same = needs(of_set, of_set.random[:, :, 0].mean(axis=0), 20, 0)
+    same = needs(of_set, of_set.random[:, :, 0].mean(axis=0)[None], 20, 0)
     assert np.abs(same - 1.0).max() < 0.25
-    better = needs(of_set, of_set.random[:, :, 0].mean(axis=0) + 0.02, 20, 0)
+    better = needs(of_set, of_set.random[:, :, 0].mean(axis=0)[None] + 0.02, 20, 0)
     assert (better < same).all()
 
 

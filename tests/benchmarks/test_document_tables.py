@@ -19,7 +19,7 @@ from benchmarks.pages import block
 from benchmarks.papers.lo_knowles import BUDGETED, FIXED, HUMAN, RUNS
 from benchmarks.papers.lo_knowles import DEMO_SET as DEMO
 from sparingly.data.synthetic import load_invented
-from sparingly.infer.rank.stability import stability
+from sparingly.infer.rank.compare import stability
 
 
 @pytest.fixture(scope="module")

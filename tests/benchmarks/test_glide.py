@@ -3,11 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.leaderboard.__main__ import PEERS
 from benchmarks.peers.glide import Glide, GlideActive, GlideStratified
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.registry import registered
-from sparingly.bench.grid import entry_of, grid_from_text
+from sparingly.bench.grid import entry_of
 from sparingly.data.evalset import EvalSet
 from sparingly.run.rounds.replay import ReplayRound, replay
 
@@ -40,10 +39,6 @@ def test_peers_are_entries_of_a_grid_by_their_module_and_not_registered() -> Non
         entry_of("glide_active:metrics=a", module=module)
     with pytest.raises(UsageError, match="takes one value"):
         entry_of("glide_active:metric=[a,b]", module=module)
-
-
-def test_the_leaderboard_has_them_behind_the_standard_grid() -> None:
-    assert [entry.name for entry in grid_from_text(PEERS).entries] == ["glide_stratified", "glide_active"]
 
 
 def test_one_round_within_the_budget() -> None:

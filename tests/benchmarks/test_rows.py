@@ -28,6 +28,10 @@ PROMISED = {
     "diffuse": 40,
     "search": 80,
     "kmeans": 1,
+    "command_cons_jsonl": 20,
+    "command_cons_parquet": 20,
+    "command_var_jsonl": 20,
+    "command_var_parquet": 20,
 }
 
 

@@ -19,8 +19,8 @@ from benchmarks.score_errors import OURS, Work, bars, blocks, load_cases, our_dr
 from sparingly.choose.design.probability_design import LocalPivotal
 from sparingly.choose.utility.metric import MetricAvg
 from sparingly.data.synthetic import load_invented
-from sparingly.infer.estimate.draw import sample_from
 from sparingly.infer.estimate.estimators import Greg
+from sparingly.infer.estimate.sample import sample_from
 
 SMALL = "small"
 

@@ -152,7 +152,7 @@ def test_methods_by_name_and_kind(command: Command) -> None:
     kinds = json.loads(command("methods --kind utility --json")[1])
     assert {method["kind"] for method in kinds} == {"utility"}
     strategies = json.loads(command("methods --kind strategy --json")[1])
-    assert {"waves", "allocate", "casf"} <= {method["name"] for method in strategies}
+    assert {"waves", "auto", "casf"} <= {method["name"] for method in strategies}
 
 
 def test_a_link_to_the_source_is_not_written_over(command: Command, tmp_path: Path) -> None:

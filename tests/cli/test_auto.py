@@ -71,7 +71,7 @@ def test_rank_says_what_is_expected_beside_the_tests(capsys: pytest.CaptureFixtu
     assert "expected" not in said(capsys)
     assert run(["rank", "data.jsonl", "chosen.json", "--expect", "-o", "ranking.json"]) == 0
     shown = said(capsys)
-    assert "Expected order if everything were judged: " in shown
+    assert "Expected scores if everything were judged: " in shown
     assert "p, expected" in shown
     assert EVERY_LABEL in shown
     assert run(["verify", "ranking.json", "data.jsonl"]) == 0
@@ -79,7 +79,8 @@ def test_rank_says_what_is_expected_beside_the_tests(capsys: pytest.CaptureFixtu
     assert run(["rank", "data.jsonl", "chosen.json", "--expect", "--json"]) == 0
     held = json.loads(capsys.readouterr().out)
     assert held["expected"]["note"] == EVERY_LABEL
-    assert f"Expected order if everything were judged: {', '.join(held['expected']['order'])}" in shown
+    scores = held["expected"]["scores"]
+    assert ", ".join(f"{model} {scores[model]:.3g}" for model in held["expected"]["order"]) in shown
     assert run(["rank", "data.jsonl", "chosen.json", "--expect", "--format", "markdown"]) == 2
     assert "leave out --expect or --format" in capsys.readouterr().err
 
@@ -88,10 +89,10 @@ def test_rank_says_what_is_expected_beside_the_tests(capsys: pytest.CaptureFixtu
 def test_a_campaign_without_a_strategy_is_auto(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["campaign", "new", "c.db", "data.jsonl", "-b", "20", "-a", "overall"]) == 0
     shown = said(capsys)
-    assert "auto judges items in an order fixed at random beforehand, spread over 3 metrics" in shown
+    assert "in an order fixed at random beforehand, spread over 3 metrics" in shown
     assert "Next: sparingly serve c.db" in shown
     assert run(["campaign", "status", "c.db", "-v"]) == 0
-    assert "strategy: auto:question=ranking," in said(capsys)
+    assert "strategy: auto:rounds=5," in said(capsys)
     assert run(["campaign", "new", "c.db", "a=data.jsonl", "b=data.jsonl", "-b", "40", "-a", "overall",
                 "--name", "two", "--json"]) == 0  # fmt: skip
     assert set(json.loads(capsys.readouterr().out)["why"]) == {"a", "b"}

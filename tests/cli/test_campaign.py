@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 from sparingly.cli.app import run
 from sparingly.cli.subject import is_campaign
 from sparingly.data import io as files
+from sparingly.run.campaign.campaign import Campaign
 from tests.run.campaign.made import MODELS, made_set, true_score
 
 
@@ -25,8 +28,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def begin(*more: str) -> None:
-    line = "campaign new c.db data.jsonl -m uniform -b 8 -a overall --scale 0,100 --size 4 --seed 3"
-    assert run([*line.split(), *more]) == 0
+    line = "campaign new c.db data.jsonl -b 8 -a overall --scale 0,100 --size 4 --seed 3"
+    assert run([*line.split(), *(more or ("-m", "uniform"))]) == 0
 
 
 def fill(path: Path, rater: str = "ann", **changed: Any) -> None:
@@ -73,6 +76,51 @@ def test_a_campaign_from_its_beginning_to_its_end(folder: Path, capsys: pytest.C
     assert "verified: 28 entries are as they were written, and 2 rounds follow" in capsys.readouterr().out
     assert run(["campaign", "close", "c.db"]) == 0
     assert run(["campaign", "record", "c.db", "form.csv"]) == 2
+
+
+def test_the_budget_of_a_running_campaign(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    begin("-m", "auto")
+    capsys.readouterr()
+    assert run(["campaign", "budget", "c.db", "10"]) == 0
+    assert capsys.readouterr().out == "budget 10: campaign, at entry 2\n"
+    assert run(["campaign", "status", "c.db"]) == 0
+    assert "0 of 30" in capsys.readouterr().out
+    assert run(["campaign", "budget", "c.db", "9999"]) == 2
+    assert "9999" in capsys.readouterr().err
+
+
+def test_what_the_pages_do_from_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    begin()
+    assert run(["campaign", "next", "c.db", "--preview"]) == 0
+    assert "round 1 would ask for 12. The budget leaves 24 of 24" in capsys.readouterr().out
+    assert run(["campaign", "next", "c.db", "--preview", "--json"]) == 0
+    assert said(capsys)[0]["outputs"] == 12
+    assert run(["campaign", "link", "c.db", "anna"]) == 0
+    assert re.fullmatch(r"rater anna: .* /r/[\w-]{43}\n", capsys.readouterr().out)
+    assert run(["campaign", "link", "c.db", "anna", "--retire"]) == 0
+    assert capsys.readouterr().out == "revoked: 1 links of anna\n"
+    assert run(["campaign", "link", "c.db", "anna", "--role", "viewer", "--retire"]) == 2
+    Path("guide.md").write_text("# How good is it?\n\n## Scale\n- 0: bad\n")
+    assert run(["campaign", "guidelines", "c.db", "guide.md"]) == 0
+    capsys.readouterr()
+    assert run(["campaign", "guidelines", "c.db"]) == 0
+    assert capsys.readouterr().out.startswith("# How good is it?")
+    assert run(["campaign", "export", "c.db", "all.zip"]) == 0
+    assert {"campaign/answers.csv", "campaign/events.jsonl"} <= set(zipfile.ZipFile("all.zip").namelist())
+
+
+def test_a_reviewer_decides_in_a_file(folder: Path) -> None:
+    begin()
+    run(["campaign", "next", "c.db", "-o", "form.csv"])
+    rows = list(csv.DictReader(io.StringIO(Path("form.csv").read_text())))
+    answers = [
+        {"rater": rater, "item": rows[0]["item"], "model": rows[0]["model"], "score": score}
+        for rater, score in (("ann", 10), ("ben", 90), ("reviewer: tom", 60))
+    ]
+    Path("three.jsonl").write_text("\n".join(map(json.dumps, answers)))
+    assert run(["campaign", "record", "c.db", "three.jsonl"]) == 0
+    with Campaign("c.db") as campaign:
+        assert campaign.data().ratings.score.tolist() == [60]
 
 
 def test_answers_are_acknowledged_one_by_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import sparingly
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import Tabular
 from sparingly.data.synthetic import load_invented
 from sparingly.infer.compare.strengths import win_matrix
 

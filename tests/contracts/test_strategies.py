@@ -208,6 +208,6 @@ def test_only_a_heuristic_or_the_budget_stops_after_rounds_without_chances(text:
 
 
 def test_the_registry_has_strategies_and_stops() -> None:
-    assert {"waves", "allocate", "one_shot"} <= {text.partition(":")[0] for text in STRATEGIES}
+    assert {"waves", "auto", "one_shot"} <= {text.partition(":")[0] for text in STRATEGIES}
     assert {"budget_spent", "best_settled", "all_settled"} <= {text.partition(":")[0] for text in STOPS}
     assert len(MODELS) > 2

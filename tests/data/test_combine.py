@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.text import Call, Items, format_call, text_value
-from sparingly.data.combine import Combination
-from sparingly.data.evalset import EvalSet
+from sparingly.data.evalset import Combination, EvalSet
 
 NAN = np.nan
 FLUENCY = np.array([[1.0, 2.0], [3.0, NAN]])

@@ -133,6 +133,33 @@ def test_sigterm_finishes_what_was_begun(campaign: Path) -> None:
     assert status["sets"][0]["answers"] >= len(cards)
 
 
+def test_who_asks_too_much_behind_a_proxy_is_that_one_alone(campaign: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = start(
+        "serve", "c.db", "--port", str(port), "--public", "https://example.org/judge", cwd=campaign
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.readline()
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers={"host": "example.org"}) as proxy:
+
+        def ask(*addresses: str) -> int:
+            said = {"x-forwarded-for": ", ".join(addresses), "x-forwarded-proto": "https"}
+            return proxy.get("/judge/", headers=said).status_code
+
+        for _ in range(3000):
+            if (status := ask("198.51.100.7")) != 401:
+                break
+        assert status == 429
+        # What a stranger says of itself stands before what the proxy says of it, and counts for nothing.
+        assert ask("192.0.2.1", "198.51.100.7") == 429
+        assert ask("198.51.100.8") == 401
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+
+
 def test_two_campaigns_on_one_server(campaign: Path) -> None:
     run("campaign", "new", "d.db", "data.jsonl", "-m", "uniform", "-b", "4", "-a", "overall", cwd=campaign)
     process = start(

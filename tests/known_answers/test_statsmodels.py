@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.base.stats.multiple_tests import holm
+from sparingly.base.stats.pairs import holm
 from sparingly.base.stats.proportion import proportion_interval
 from sparingly.infer.estimate.bradley_terry import fit_strengths
 from sparingly.infer.estimate.estimate import estimate_scores

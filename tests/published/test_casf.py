@@ -19,6 +19,7 @@ from sparingly.published.casf import (
     least_redundant,
     predicted_quality,
     standardised_sum,
+    text_features,
 )
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.replay import replay
@@ -239,3 +240,31 @@ def test_the_picks_do_not_depend_on_the_seed(regressor: str) -> None:
         for look in list(replay(data, f"{ROUGE},regressor={regressor}", 30, truth="good", seed=seed))[-1:]
     }
     assert len(picked) == 1
+
+
+def test_the_learner_can_see_the_outputs() -> None:
+    data = made()
+    assert text_features(data, 0) == []
+    first, second = text_features(data, 2)
+    assert first.shape == second.shape == data.shape
+    # Axes of deviations from the mean, each scaled to the same spread.
+    assert abs(first.mean()) < 1e-9
+    assert first.var() == pytest.approx(second.var())
+    assert np.corrcoef(first.ravel(), second.ravel())[0, 1] == pytest.approx(0.0, abs=1e-9)
+    # Outputs are told apart where the metrics say nothing.
+    quality = np.where(np.arange(60)[:, None] % 2 == 0, 1.0, -1.0) * np.ones((1, 3))
+    texts = [["good and well said" if row[0] > 0 else "poor, odd, wrong"] * 3 for row in quality]
+    blind = made(aspects={"good": quality}, outputs=texts, metrics={"rouge": np.zeros((60, 3)) + 1e-3})
+    target = np.where(np.arange(60)[:, None] < 20, quality, np.nan)
+    settings = {"depth": 4, "trees": 20, "seed": 0}
+    seen = predicted_quality(
+        text_features(blind, 1), target, rows="item", regressor="boosting", settings=settings
+    )
+    assert np.corrcoef(seen[20:], quality[20:, 0])[0, 1] > 0.9
+
+
+def test_text_axes_need_outputs() -> None:
+    data = made().only({"metric:rouge", "aspect:good"})
+    with pytest.raises(MissingDataError, match=r"text axes of casf read outputs, .*text_axes=0"):
+        list(replay(data, f"{ROUGE},controller=false,text_axes=4", 20, truth="good"))
+    assert sizes(made(), f"{ROUGE},text_axes=4", 20) == [4] * 5

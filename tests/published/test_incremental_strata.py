@@ -7,10 +7,11 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import MissingDataError, UsageError
+from sparingly.choose.design.units import Groups
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.synthetic import load_invented
-from sparingly.published.incremental_strata import NO_INTERVAL
+from sparingly.published.incremental_strata import NO_INTERVAL, deviations_in
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.replay import replay
 from sparingly.run.rounds.stop import BestSettled, Progress
@@ -121,3 +122,21 @@ def test_a_budget_of_fewer_items_than_rounds_is_spent() -> None:
     data = load_invented()
     looks = list(sparingly.replay(data, "incremental_strata", 3, truth="overall"))
     assert [int(look.state.asked.any(axis=1).sum()) for look in looks] == [1, 2, 3, 3]
+
+
+@pytest.mark.parametrize("spread", ["ratings", "knn,neighbours=3"])
+def test_the_spread_can_be_learned_after_every_item(spread: str) -> None:
+    found = counts(uneven(), f"{BY},update=rating,spread={spread}", 40)
+    assert len(found) == 40
+    assert {sum(one) for one in found} == {1}
+    calm, wild = np.sum(found[10:], axis=0)
+    assert wild > 3 * calm
+
+
+def test_equal_predictions_have_no_spread() -> None:
+    strata = Groups(("a", "b", "c"), np.arange(33) % 3)
+    # 0.1 is no binary fraction: the mean of such numbers differs from them in the last bit.
+    assert deviations_in(np.full((33, 1), 0.1), strata).tolist() == [1.0, 1.0, 1.0]
+    odd = np.full((33, 1), 0.1)
+    odd[::3] += 1e-6 * np.arange(11)[:, None]
+    assert (deviations_in(odd, strata) > 0).tolist() == [True, False, False]

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sparingly
@@ -101,17 +102,34 @@ def test_a_campaign_takes_answers_again(where: str) -> None:
         assert campaign.verify().ok
 
 
-def test_a_campaign_of_auto_goes_on_as_it_began(tmp_path: Path) -> None:
-    """Its saved strategy has no ``inflation``: unequal depths had no limit then."""
+def test_a_campaign_of_auto_goes_on_by_the_rule_of_today(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rounds judged models to unequal depths, by labels."""
     path = tmp_path / "auto.db"
     path.write_bytes(gzip.decompress((MADE / "auto.db.gz").read_bytes()))
     with sparingly.Campaign(path) as campaign:
-        assert "inflation=inf" in campaign.settings.strategy
-        assert campaign.verify().problems == ()
-        campaign.next()
-        assert facts.of_rounds(campaign) == approximately(EXPECTED["auto"])
-        assert campaign.verify().problems == ()
-        assert "auto:inflation=inf" in sparingly.writeup(campaign.rounds()[2])
+        assert campaign.settings.strategy == "auto:rounds=5,spread=true"
+        before = facts.of_rounds(campaign)
+        assert before == approximately({part: rounds[:3] for part, rounds in EXPECTED["auto"].items()})
+        scores = campaign.estimate().scores
+        assert np.isfinite(scores).all()
+        assert len(campaign.rank().models) == len(scores)
+        fourth = campaign.next()
+        verified = campaign.verify()
+        assert verified.ok
+        assert verified.partial
+        assert [note for note in verified.notes if "earlier rule" in note] == [
+            f"Round {number} of data was made by an earlier rule and cannot be derived again."
+            for number in (1, 2, 3)
+        ]
+        assert "question=ranking" in sparingly.writeup(campaign.rounds()[2])
+        assert "`auto`" in sparingly.writeup(campaign.rounds()[3])
+        assert fourth is not None
+        assert campaign.estimate().scores.tolist() == scores.tolist()
+    monkeypatch.setenv("COLUMNS", "200")
+    assert run(["verify", str(path)]) == DONE
+    assert "verified in part" in capsys.readouterr().out
 
 
 def test_results_are_read_with_their_numbers() -> None:

@@ -1,8 +1,7 @@
-"""Scores of ``auto`` after five rounds hold, although labels decided who was judged on what."""
+"""Scores of ``auto`` after five rounds hold."""
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,6 @@ from sparingly.run.rounds.auto import Auto, spread_order
 from sparingly.run.rounds.replay import replay
 
 REPLAYS, LEAST = 200, 0.93
-QUESTIONS = "ranking", "scores"
 
 
 class Replays(NamedTuple):
@@ -25,31 +23,25 @@ class Replays(NamedTuple):
     control: Floats
 
 
-@cache
 def judged() -> EvalSet:
     return sparingly.make_evalset(
         items=120, models=4, metrics={"good": 0.6, "weak": 0.2}, texts=False, raters=0, aspects=("y",), seed=5
     )
 
 
-@cache
-def replays() -> dict[str, Replays]:
-    """Return the replays of both questions, seed by seed: a seed's order of the items is made once."""
+def replays() -> Replays:
     data, shown = judged(), judged().without_labels()
-    estimates: dict[str, list[sparingly.Estimate]] = {question: [] for question in QUESTIONS}
-    control = []
+    estimates, control = [], []
     for seed in range(REPLAYS):
-        for question in QUESTIONS:
-            last = list(replay(data, f"auto:question={question}", 40, truth="y", seed=seed))[-1]
-            estimates[question].append(last.strategy.estimate(last.state))
+        last = list(replay(data, "auto", 40, truth="y", seed=seed))[-1]
+        estimates.append(last.strategy.estimate(last.state))
         first = spread_order(shown.only(Auto().reads(shown)), seed)[:40]
         control.append(data.aspects["y"][first].mean(axis=0))
-    return {question: Replays(estimates[question], np.stack(control)) for question in QUESTIONS}
+    return Replays(estimates, np.stack(control))
 
 
 @pytest.mark.statistics
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_intervals_for_scores_hold(question: str) -> None:
+def test_intervals_for_scores_hold() -> None:
     """95 % intervals of four models over 200 replays hold in at least 93 %.
 
     The binomial error of a share of 0.93 over 200 replays is 0.018 (models of one replay are not taken for
@@ -58,7 +50,8 @@ def test_intervals_for_scores_hold(question: str) -> None:
     """
     labels = judged().aspects["y"]
     truth, held, errors, sizes = labels.mean(axis=0), [], [], []
-    for found in replays()[question].estimates:
+    runs = replays()
+    for found in runs.estimates:
         held.append((found.low <= truth) & (truth <= found.high))
         errors.append(found.scores - truth)
         sizes.append(found.standard_errors)
@@ -67,7 +60,7 @@ def test_intervals_for_scores_hold(question: str) -> None:
     assert covered.min() >= LEAST - 3.0 * error
     # No bias above 0.1 standard errors, up to 3 standard errors of the replays. The mean of the first items
     # of the order has no bias: what of the mean error it explains is noise.
-    control = replays()[question].control - truth
+    control = runs.control - truth
     centred, ratios = control - control.mean(axis=0), np.stack(errors) / np.mean(sizes, axis=0)
     rest = ratios - (centred * ratios).sum(axis=0) / (centred**2).sum(axis=0) * control
     assert (np.abs(rest.mean(axis=0)) <= 0.1 + 3.0 * rest.std(axis=0) / np.sqrt(REPLAYS)).all()

@@ -74,8 +74,6 @@ def test_adaptive_waves_are_unbiased_and_their_intervals_hold() -> None:
     ("text", "low"),
     [
         ("waves:waves=3,pilot=0.4,tau=0.6,goal=scores", 0.90),
-        ("allocate:question=best,rounds=4,target=set", 0.88),
-        ("allocate:rule=movable,rounds=4", 0.88),
     ],
 )
 def test_intervals_of_strategies_hold(text: str, low: float) -> None:

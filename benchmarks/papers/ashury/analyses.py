@@ -12,8 +12,18 @@ from benchmarks.analyses.clusters import Cluster, cluster_norms
 from benchmarks.analyses.difference_map import difference_map
 from benchmarks.analyses.distances import winning_distances
 from benchmarks.analyses.success import success_by_norm
+from benchmarks.minilm import EMBEDDING
 from benchmarks.pages import table
-from benchmarks.papers.ashury.sets import EMBEDDING, FILES, SUMMEVAL, Figures, Source, drawn_pairs, sources
+from benchmarks.papers.ashury.sets import (
+    FILES,
+    SUMMEVAL,
+    TFIDF,
+    Figures,
+    Source,
+    drawn_pairs,
+    embedded_set,
+    sources,
+)
 from benchmarks.papers.catalogue import PaperTable
 from benchmarks.papers.work import Work, rounded
 from sparingly.base.stats.correlation import spearman
@@ -23,6 +33,8 @@ RINGS = (0.0, 0.25, 0.5, 0.75, 1.0)
 BINS = 10
 COUNTS = (10, 25, 50, 100)
 _ONE_COUNT = 50
+# Character n-grams, and the paper's own encoder.
+_EMBEDDINGS = {TFIDF: "", EMBEDDING: ", by MiniLM"}
 _PICTURE = "The paper has a picture without numbers."
 
 
@@ -64,7 +76,7 @@ def map_figures(work: Work) -> Figures:
     source = sources(work, (SUMMEVAL,))[0]
     data = work.load(source.file)
     first, second = (data.models[place] for place in drawn_pairs(data.models, 1)[0])
-    found = difference_map(data, (first, second), truth=source.truth, embedding=EMBEDDING, most=None)
+    found = difference_map(data, (first, second), truth=source.truth, embedding=TFIDF, most=None)
     norms = np.array([point.norm for point in found.points])
     ring = np.minimum(np.searchsorted(RINGS, norms / norms.max(), "right") - 1, len(RINGS) - 2)
     votes = np.array([point.preference for point in found.points])
@@ -115,14 +127,16 @@ def cluster_figures(work: Work) -> Figures:
     """Compute size and mean norm of the clusters of all pairs, for several numbers of clusters."""
     sets = []
     for source in sources(work):
-        key = {"what": "cluster norms", "counts": COUNTS}
-        found = work.cell(source.file, key, partial(_clusters_of, work, source))
-        sets.append({"file": source.file, "title": source.title, **found})
+        for embedding, title in _EMBEDDINGS.items():
+            key = {"what": "cluster norms", "counts": COUNTS, "embedding": embedding}
+            found = work.cell(source.file, key, partial(_clusters_of, work, source, embedding))
+            sets.append({"file": source.file, "title": f"{source.title}{title}", **found})
     return {"sets": sets, "figure": _drawn("clusters", sources(work)[-1], "--clusters 25 --clusters 50")}
 
 
-def _clusters_of(work: Work, source: Source) -> Figures:
-    found = cluster_norms(work.load(source.file), COUNTS, embedding=EMBEDDING, most=None)
+def _clusters_of(work: Work, source: Source, embedding: str) -> Figures:
+    data, seen = embedded_set(work, source.file, embedding)
+    found = cluster_norms(data, COUNTS, embedding=seen, most=None)
     counts = {
         str(count): _cluster_figures([cluster for cluster in found.clusters if cluster.clusters == count])
         for count in found.counts
@@ -198,15 +212,16 @@ def success_figures(work: Work) -> Figures:
     """Compute how well items of small and of large norm name the winner, on every set."""
     sets = []
     for source in sources(work):
-        key = {"what": "success by norm", "truth": source.truth, "bins": BINS}
-        found = work.cell(source.file, key, partial(_success_of, work, source))
-        sets.append({"file": source.file, "title": source.title, **found})
+        for embedding, title in _EMBEDDINGS.items():
+            key = {"what": "success by norm", "truth": source.truth, "bins": BINS, "embedding": embedding}
+            found = work.cell(source.file, key, partial(_success_of, work, source, embedding))
+            sets.append({"file": source.file, "title": f"{source.title}{title}", **found})
     return {"sets": sets, "figure": _drawn("success", sources(work)[-1], "--truth {truth}")}
 
 
-def _success_of(work: Work, source: Source) -> Figures:
-    data = work.load(source.file)
-    return success_by_norm(data, truth=source.truth, embedding=EMBEDDING, bins=BINS).to_dict()
+def _success_of(work: Work, source: Source, embedding: str) -> Figures:
+    data, seen = embedded_set(work, source.file, embedding)
+    return success_by_norm(data, truth=source.truth, embedding=seen, bins=BINS).to_dict()
 
 
 def text_of_success(computed: Figures) -> str:

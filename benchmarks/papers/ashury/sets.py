@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.analyses.pairs import Outputs, outputs_of
+from benchmarks.minilm import EMBEDDING, with_minilm
 from benchmarks.papers.work import DEMO, Work
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
@@ -27,7 +28,7 @@ from sparingly.published.linkage import ward_linkage
 from sparingly.run.rounds.stop.sequential import anytime, group_sequential
 from sparingly.signals.embed.differences import stacked_differences
 
-EMBEDDING = "tfidf"
+TFIDF = "tfidf"
 # Pairs of models that are compared at most, drawn by their names: enough for a percent, in minutes.
 MOST_PAIRS = 150
 SHARE = 0.8
@@ -61,10 +62,16 @@ def sources(work: Work, usual: tuple[Source, ...] = SOURCES) -> tuple[Source, ..
     return (DEMO_SOURCE,) if work.is_demo else usual
 
 
-@lru_cache(maxsize=1)
-def outputs(work: Work, file: str) -> Outputs:
+@lru_cache(maxsize=2)
+def outputs(work: Work, file: str, embedding: str = TFIDF) -> Outputs:
     """Return the embedded outputs of a set; kept, because many cells in a row use the same."""
-    return outputs_of(work.load(file), EMBEDDING)
+    return outputs_of(*embedded_set(work, file, embedding))
+
+
+def embedded_set(work: Work, file: str, embedding: str) -> tuple[EvalSet, str]:
+    """Return a set with the vectors that an embedding names, and the embedding's name in it."""
+    data, seen = work.load(file), work.embedding(embedding)
+    return (with_minilm(data) if seen == EMBEDDING else data), seen
 
 
 def drawn_pairs(models: tuple[str, ...], most: int | None) -> list[tuple[int, int]]:
@@ -189,8 +196,11 @@ Figures = dict[str, Any]
 
 BUDGETS = tuple(range(5, 201, 5))
 HUMAN, METRICS = "human", "metrics"
-METHODS = ("random", "diffuse")
+# DiffUse by character n-grams, and by the paper's own encoder.
+DIFFUSES = {"diffuse": TFIDF, "diffuse minilm": EMBEDDING}
+METHODS = ("random", *DIFFUSES)
 RULES = ("diffuse hypergeometric", "random hypergeometric", "random group-sequential", "random anytime")
+MINILM_RULE = "diffuse minilm hypergeometric"
 
 
 @dataclass
@@ -332,18 +342,23 @@ def _seed_figures(
 
 def run_seed(work: Work, source: Source, pairs: Iterable[tuple[int, int]], seed: int) -> Tally:
     """Return what pairs of models of a set give on an 80 % subsample."""
-    data, embedded = work.load(source.file), outputs(work, source.file).embedded
+    data = work.load(source.file)
+    by_name = {name: outputs(work, source.file, embedding).embedded for name, embedding in DIFFUSES.items()}
     rows = subsample(data.keys, seed, SHARE)
-    rows = rows[embedded.present[rows].all(axis=1)]
+    rows = rows[by_name["diffuse"].present[rows].all(axis=1)]
     known = truths(data, source.truth, rows)
     keys = data.keys[rows]
     order = np.argsort(rng.stream(keys, seed, "random order"), kind="stable")[:MOST]
     tally = Tally()
     for one, other in pairs:
         told = [(name, np.sign(scores[:, one] - scores[:, other])) for name, scores in known]
-        points = stacked_differences(embedded.vectors[rows][:, [one, other]], np.ones((len(rows), 2), bool))
-        tree = SplitTree(ward_linkage(points), points, keys, seed)
-        _run_pair(tally, tree, told, order)
+        trees = {}
+        for name, embedded in by_name.items():
+            points = stacked_differences(
+                embedded.vectors[rows[:, None], np.array([one, other])], np.ones((len(rows), 2), bool)
+            )
+            trees[name] = SplitTree(ward_linkage(points), points, keys, seed)
+        _run_pair(tally, trees, told, order)
     return tally
 
 
@@ -357,21 +372,24 @@ def truths(data: EvalSet, truth: str, rows: Ints) -> list[tuple[str, Floats]]:
     return found
 
 
-def _run_pair(tally: Tally, tree: SplitTree, told: list[tuple[str, Floats]], order: Ints) -> None:
-    clusters = Voters.of(representatives(tree, MOST))
-    steps = Voters.of(tree.steps(LEAST, MOST))
-    size, count = len(tree), np.arange(min(LEAST, len(order)), len(order) + 1, dtype=np.float64)
-    spent, judged = steps.spent, steps.running(np.ones(size))
+def _run_pair(tally: Tally, trees: dict[str, SplitTree], told: list[tuple[str, Floats]], order: Ints) -> None:
+    size = len(trees["diffuse"])
+    count = np.arange(min(LEAST, len(order)), len(order) + 1, dtype=np.float64)
+    voters = {
+        name: (Voters.of(representatives(tree, MOST)), Voters.of(tree.steps(LEAST, MOST)))
+        for name, tree in trees.items()
+    }
     for truth, outcome in told:
         margin = float(outcome.mean())
         if margin == 0.0:
             tally.tied += 1
             continue
         ahead = outcome[order]
-        tally.curve(truth, "diffuse").add(clusters.running(outcome), margin)
         tally.curve(truth, "random").add(np.cumsum(ahead), margin)
-        votes = steps.running(outcome > 0), steps.running(outcome < 0)
-        tally.end(RULES[0], truth).add(*by_lead(size, spent, judged, *votes), margin)
+        for (name, (clusters, steps)), rule in zip(voters.items(), (RULES[0], MINILM_RULE), strict=True):
+            tally.curve(truth, name).add(clusters.running(outcome), margin)
+            votes = steps.running(np.ones(size)), steps.running(outcome > 0), steps.running(outcome < 0)
+            tally.end(rule, truth).add(*by_lead(size, steps.spent, *votes), margin)
         drawn = (np.cumsum(sign * ahead > 0)[-len(count) :].astype(np.float64) for sign in (1, -1))
         tally.end(RULES[1], truth).add(*by_lead(size, count, count, *drawn), margin)
         tally.end(RULES[2], truth).add(*by_test(size, ahead, "group"), margin)

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from benchmarks.minilm import EMBEDDING
 from benchmarks.pages import table
 from benchmarks.papers.ashury.iterative import runs_text
 from benchmarks.papers.ashury.sets import (
@@ -38,6 +39,7 @@ BUDGETS = (5, 10, 20, 30, 50, 100, 150, 200)
 MOST_PAIRS = 20
 DECILES = 10
 RANDOM, DIFFUSE, MAX_NORM, INPUTS = "random", "DiffUse", "max_norm", "inputs"
+MINILM = "DiffUse, MiniLM"
 # How clusters are made and who stands for each; DiffUse is Ward's linkage and the nearest by cosine.
 CLUSTERED: Mapping[str, tuple[Literal["ward", "cosine", "kmeans"], Representative]] = {
     DIFFUSE: ("ward", "cosine"),
@@ -56,12 +58,14 @@ class Pair:
 
     Attributes:
         vectors: Their difference vectors.
+        by_minilm: The same by MiniLM.
         keys: Their random keys.
         seed: The seed of the run.
         inputs: The linkage of their sources and the vectors of these, where there are any.
     """
 
     vectors: Floats
+    by_minilm: Floats
     keys: rng.Keys
     seed: int
     inputs: tuple[Linkage, Floats] | None
@@ -80,12 +84,16 @@ class Pair:
             **{name: partial(by_clusters, *parts) for name, parts in CLUSTERED.items()},
             MAX_NORM: partial(_first, rng.order(np.linalg.norm(self.vectors, axis=1), self.keys, self.seed)),
         }
-        if self.inputs is not None:
-            tree, vectors = self.inputs
-            found[INPUTS] = lambda count: represent(
-                vectors, tree.cut(count), count, "cosine", self.keys, self.seed
-            )[0]
+        # Other vectors, cut and represented as DiffUse's own.
+        others = {MINILM: (ward_linkage(self.by_minilm), self.by_minilm), INPUTS: self.inputs}
+        for name, other in others.items():
+            if other is not None:
+                tree, vectors = other
+                found[name] = partial(self._represented, tree, vectors)
         return found
+
+    def _represented(self, tree: Linkage, vectors: Floats, count: int) -> Ints:
+        return represent(vectors, tree.cut(count), count, "cosine", self.keys, self.seed)[0]
 
 
 def _first(order: Ints, count: int) -> Ints:
@@ -119,6 +127,7 @@ def _seed_figures(work: Work, source: Source, seed: int) -> Figures:
 def run_seed(work: Work, source: Source, seed: int) -> Figures:
     """Return runs and hits of every variant, and the norms of what it chose, on an 80 % subsample."""
     data, embedded = work.load(source.file), outputs(work, source.file).embedded
+    by_minilm = outputs(work, source.file, EMBEDDING).embedded
     rows = subsample(data.keys, seed, SHARE)
     rows = rows[embedded.present[rows].all(axis=1)]
     known = np.stack([scores for _, scores in truths(data, source.truth, rows)])
@@ -128,8 +137,13 @@ def run_seed(work: Work, source: Source, seed: int) -> Figures:
         inputs = ward_linkage(asked), asked
     found: Figures = {"variants": {}}
     for one, other in drawn_pairs(data.models, MOST_PAIRS):
-        points = stacked_differences(embedded.vectors[rows][:, [one, other]], np.ones((len(rows), 2), bool))
-        pair = Pair(points, data.keys[rows], seed, inputs)
+        points, others = (
+            stacked_differences(
+                by.vectors[rows[:, None], np.array([one, other])], np.ones((len(rows), 2), bool)
+            )
+            for by in (embedded, by_minilm)
+        )
+        pair = Pair(points, others, data.keys[rows], seed, inputs)
         found = added(
             found, {"variants": _pair_figures(pair, np.sign(known[:, :, one] - known[:, :, other]))}
         )
@@ -199,7 +213,7 @@ def text_of_norms(computed: Figures) -> str:
     """Return Fig. 9 as numbers: in which tenth of all norms the chosen items lie."""
     rows = []
     for one in computed["sets"]:
-        for name in (RANDOM, DIFFUSE):
+        for name in (RANDOM, DIFFUSE, MINILM):
             found = one["variants"][name]
             counts = np.array(found["deciles"])
             means = found["norms"] / counts.sum(), found["all_norms"] / found["pairs"]
@@ -225,8 +239,8 @@ def text_of_norms(computed: Figures) -> str:
     )
 
 
-_CLUSTERS = (RANDOM, DIFFUSE, "cosine linkage", "k-means")
-_REPRESENTATIVES = (RANDOM, DIFFUSE, "random of a cluster", "nearest, Euclidean", "largest norm")
+_CLUSTERS = (RANDOM, DIFFUSE, MINILM, "cosine linkage", "k-means")
+_REPRESENTATIVES = (RANDOM, DIFFUSE, MINILM, "random of a cluster", "nearest, Euclidean", "largest norm")
 _TITLE = "Ashury Tahan et al. 2024, {}: {}"
 FIG9 = PaperTable(
     "s4-fig9", _TITLE.format("Fig. 9", "the norms of the chosen items"), FILES, figures, text_of_norms
@@ -261,7 +275,7 @@ FIG14 = PaperTable(
     figures,
     partial(
         _text,
-        (RANDOM, DIFFUSE, INPUTS),
+        (RANDOM, DIFFUSE, MINILM, INPUTS),
         "It finds that clusters of inputs are not reliably better than random. So it is here: ahead on some "
         "sets, behind on others.",
     ),
@@ -273,7 +287,7 @@ FIG16 = PaperTable(
     figures,
     partial(
         _text,
-        (RANDOM, DIFFUSE, MAX_NORM),
+        (RANDOM, DIFFUSE, MINILM, MAX_NORM),
         "It finds that the largest norms help on some sets and hurt on others. So it is here, and they are "
         "seldom far from DiffUse: much of what its clusters do is to prefer large norms.",
     ),

@@ -98,36 +98,39 @@ class Summary:
 
     Attributes:
         means: The mean error over draws, shares × simulations.
-        sd: The standard deviation of the error between draws, averaged over shares and simulations.
+        spread: The standard deviation of the error between draws, by share, averaged over simulations.
         per_draw: The mean error over shares and simulations, one number per draw.
     """
 
     means: Floats
-    sd: float
+    spread: Floats
     per_draw: Floats
 
     @classmethod
     def of(cls, error: Floats) -> Summary:
         """Return the summary of errors, shares × draws × simulations."""
-        return cls(error.mean(axis=1), float(error.std(axis=1, ddof=1).mean()), error.mean(axis=(0, 2)))
+        return cls(error.mean(axis=1), error.std(axis=1, ddof=1).mean(axis=1), error.mean(axis=(0, 2)))
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Summary:
         """Return a summary from the plain values of ``plain``."""
-        return cls(np.array(values["means"]), float(values["sd"]), np.array(values["per_draw"]))
+        return cls(*(np.array(values[name]) for name in ("means", "spread", "per_draw")))
 
     def plain(self) -> dict[str, Any]:
         """Return plain values for a file."""
-        return {"means": self.means.tolist(), "sd": self.sd, "per_draw": self.per_draw.tolist()}
+        return {name: getattr(self, name).tolist() for name in ("means", "spread", "per_draw")}
 
 
 def ratio(one: Floats, base: Floats) -> tuple[float, float]:
     """Return the ratio of two mean errors per draw and its standard error, by the delta method over draws.
 
     r = ā/b̄ with the standard error of (a_d − r·b_d)/b̄ over draws d, which holds for paired and for
-    independent draws alike.
+    independent draws alike; where there are fewer of one, they are independent.
     """
     value = float(one.mean() / base.mean())
+    if len(one) != len(base):
+        variance = one.var(ddof=1) / len(one) + value**2 * base.var(ddof=1) / len(base)
+        return value, float(np.sqrt(variance) / base.mean())
     return value, float(np.std(one - value * base, ddof=1) / np.sqrt(len(one)) / base.mean())
 
 
@@ -149,7 +152,7 @@ def method_figures(name: str, summary: Summary, base: Summary) -> dict[str, Any]
     return {
         "method": name,
         "error": rounded(summary.means.mean()),
-        "sd": rounded(summary.sd),
+        "sd": rounded(summary.spread.mean()),
         "win": None if name == BASE else rounded((summary.means < base.means).mean()),
         **interval(*ratio(summary.per_draw, base.per_draw), len(summary.per_draw)),
         "by_share": [rounded(value) for value in summary.means.mean(axis=1) / base.means.mean(axis=1)],

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.papers.saldias.cases import Case, Cases, cases_of
+from benchmarks.papers.saldias.cases import NEIGHBOURS, Case, Cases, Neighbours, cases_of
 from benchmarks.papers.saldias.draws import count_of
 from benchmarks.papers.saldias.errors import (
     BOUND_SHARES,
@@ -31,12 +31,14 @@ from sparingly.choose.design.stratified import Stratified
 from sparingly.choose.design.units import Groups
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
-from sparingly.published.incremental_strata import IncrementalStrata
+from sparingly.infer.estimate.estimators import variates_of
+from sparingly.published.incremental_strata import IncrementalStrata, deviations_in
 from sparingly.run.rounds.strategy import Finished, State
 
 # --- strata whose numbers of items follow the ratings ----------------------------------------------------
-# The rounds are those of the package's strategy ``incremental_strata``; only selections, signatures and notes
-# are left out. A path of rounds serves all shares: what is judged at 10 % is judged at 15 %, too.
+# The rounds are those of the package's strategy ``incremental_strata`` with ``update=rating``; selections,
+# signatures and notes are left out, strata are made once, and the neighbours of all items are sorted once.
+# A path serves all shares: what is judged at 10 % is judged at 15 %, too.
 
 
 Spread = Literal["ratings", "knn"]
@@ -54,11 +56,13 @@ class Path(State):
         taken: Which items were judged.
         truth: What the rater says of every item.
         passed: How many rounds there were.
+        predicted: What kNN predicts for every item so far; None where ratings alone count.
     """
 
     taken: NDArray[np.bool_]
     truth: Floats
     passed: int
+    predicted: Floats | None = None
 
     @property
     def number(self) -> int:
@@ -76,8 +80,58 @@ class Path(State):
         return self.taken[:, None]
 
 
+class NearestRatings:
+    """The mean of the nearest ratings of every item, kept up to date rating by rating."""
+
+    def __init__(self, variates: Floats, neighbours: int = NEIGHBOURS) -> None:
+        """Sort the neighbours of all items."""
+        self._rank = Neighbours(variates).rank[0]
+        self._items = np.arange(len(self._rank))
+        self._nearest = np.full((len(self._rank), neighbours), len(self._rank), np.int64)
+        self._values = np.zeros(self._nearest.shape)
+
+    def add(self, row: int, score: float) -> None:
+        """Let a rating take the place of the farthest of those that an item has, where it is nearer."""
+        farthest = self._nearest.argmax(axis=1)
+        nearer = self._rank[:, row] < self._nearest[self._items, farthest]
+        at = self._items[nearer], farthest[nearer]
+        self._nearest[at], self._values[at] = self._rank[nearer, row], score
+
+    @property
+    def means(self) -> Floats:
+        """The means; 0 before the first rating."""
+        count = (self._nearest < len(self._rank)).sum(axis=1)
+        return np.asarray(self._values.sum(axis=1) / np.maximum(count, 1))
+
+
+class _Strata(NamedTuple):
+    """A design whose strata are made."""
+
+    strata: Groups
+
+    def plan(self, *_: object) -> _Strata:
+        return self
+
+
+@dataclass(frozen=True, kw_only=True)
+class FastStrata(IncrementalStrata):
+    """``incremental_strata`` with strata and predictions that are kept."""
+
+    made: Groups
+
+    @property
+    def _design(self) -> Any:
+        return _Strata(self.made)
+
+    def _spread(self, state: State, strata: Groups) -> Floats:
+        assert isinstance(state, Path)
+        if state.predicted is None or state.number == 1:
+            return super()._spread(state, strata)
+        return deviations_in(np.where(state.taken, np.nan, state.predicted)[:, None], strata)
+
+
 def incremental_errors(cases: Cases, spread: Spread, shares: Sequence[float], draws: int) -> Errors:
-    """Return the errors of strata whose sizes follow the ratings, updated at every share."""
+    """Return the errors of strata whose sizes follow the ratings, learned anew after every rating."""
     parts = []
     for case in cases.cases:
         made = Errors.of_nothing(case, shares, draws)
@@ -104,17 +158,23 @@ def shown_to(case: Case, cases: Cases, model: int) -> EvalSet:
 def path(
     view: EvalSet, truth: Floats, spread: Spread, counts: Sequence[int], seed: int
 ) -> Iterator[NDArray[np.bool_]]:
-    """Yield which items are judged after every round."""
-    strategy = IncrementalStrata(spread=spread, by=_STRATA, rounds=max(2, len(counts)))
+    """Yield which items are judged at every count, with the strata's spread learned after every rating."""
+    strata = Stratified(by=_STRATA).plan(view, counts[-1]).strata
+    strategy = FastStrata(spread=spread, by=_STRATA, update="rating", made=strata)
+    nearest = NearestRatings(variates_of(view, tuple(view.metrics))) if spread == "knn" else None
     budget, taken = Budget("count", counts[-1]), np.zeros(len(view), bool)
-    for passed, upto in enumerate(counts):
-        size = upto - int(taken.sum())
-        state = Path(view, _JUDGED, (), budget, size, seed, taken=taken, truth=truth, passed=passed)
-        # Shares of a small set may be the same number of items.
-        picked = strategy.next_round(state) if size else Finished("nothing is asked for.")
-        taken = taken.copy()
-        if not isinstance(picked, Finished):
+    for upto in counts:
+        while (judged := int(taken.sum())) < upto:
+            told = None if nearest is None else nearest.means
+            state = Path(
+                view, _JUDGED, (), budget, None, seed, taken=taken, truth=truth, passed=judged, predicted=told
+            )
+            picked = strategy.next_round(state)
+            assert not isinstance(picked, Finished)
+            taken = taken.copy()
             taken[picked.rows] = True
+            if nearest is not None:
+                nearest.add(int(picked.rows[0]), float(truth[picked.rows[0]]))
         yield taken
 
 
@@ -213,7 +273,7 @@ def summary(work: Work, cell: Cell) -> Summary:
     def make() -> dict[str, Any]:
         cases = cases_at(work, place.file)
         if method in INCREMENTAL:
-            errors = incremental_errors(cases, INCREMENTAL[method], SHARES, draws)
+            errors = incremental_errors(cases, INCREMENTAL[method], SHARES, max(2, draws // 5))
         else:
             errors = measured(cases, {method: published(method, two=place.two)}, SHARES, draws)[method]
         return Summary.of(errors.error).plain()

@@ -43,8 +43,8 @@ _WHY = {
         f"{_OTHER_SETS} As in the paper, strata that follow the ratings are no gain, and those that follow "
         "the ratings' own spread are worse than random: a document whose first few ratings agree is hardly "
         "drawn again, and one without a rating does not count in the mean (eq. 1), so that the estimate "
-        "leans. The spread of kNN predictions does less harm, as there, and hardly any here. Sizes are "
-        "updated at every share, ten times in all; there after every rating."
+        "leans. The spread of kNN predictions does less harm, as there. Sizes are updated after "
+        "every rating, as there; these two have a fifth of the draws."
     ),
     3: (
         f"{_OTHER_SETS} One metric, their mean and kNN gain as published, but less; on WMT23 zh–en shares of "

@@ -14,6 +14,7 @@ import numpy as np
 
 from benchmarks.pages import WORSE, bold, table
 from benchmarks.papers.work import MAIN, SUMMEVAL_ASPECTS, SUMMEVAL_JUDGE, WMT23, Setting, Work, rounded
+from sparingly.base.arrays import Ints
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.rank.compare import full_set, judged_part
@@ -62,19 +63,24 @@ def setting_figures(work: Work, setting: Setting, methods: Sequence[str] = METHO
     """Return the share of random's labels, by rule and method, and the range of single random orders."""
     runs = work.effort.parity_runs
     data = cache(lambda: judged_part(work.evalset(setting), setting.truth)[0])
+
+    def orders(method: str, seed: int) -> Ints:
+        seen, text = work.given(setting, method)
+        part = judged_part(seen, setting.truth)[0]
+        return data().positions(select(part, text, "100%", seed=seed).items)
+
     randoms = {rule: cache(_shared(data, setting, rule, runs)) for rule in RULES}
 
     def share(rule: ParityRule, method: str, seed: int = 0) -> float:
-        chosen = select(data(), setting.method(method), "100%", seed=seed)
-        return float(randoms[rule]().of(data().positions(chosen.items)).share)
+        return float(randoms[rule]().of(orders(method, seed)).share)
 
     def all_shares() -> Figures:
         needed: Figures = {
             rule: {method: rounded(share(rule, method)) for method in methods} for rule in RULES
         }
         # Seeds of their own, far from those of the targets and of the curves.
-        orders = [share("stays", "random", seed=100_000 + run) for run in range(runs)]
-        return {**needed, "random": [rounded(float(end)) for end in np.quantile(orders, [0.05, 0.95])]}
+        found = [share("stays", "random", seed=100_000 + run) for run in range(runs)]
+        return {**needed, "random": [rounded(float(end)) for end in np.quantile(found, [0.05, 0.95])]}
 
     key = {"what": "parity", "methods": methods, "runs": runs}
     found = work.cell(setting, key, all_shares)

@@ -15,6 +15,7 @@ from benchmarks.papers.catalogue import Figures, PaperTable
 from benchmarks.papers.work import SUMMEVAL_ASPECTS, SUMMEVAL_JUDGE, WMT23, Setting, Work, averages, rounded
 from benchmarks.papers.zouhar.parity import setting_figures
 from benchmarks.papers.zouhar.sets import (
+    BY_MINILM,
     BY_NOISE,
     METHODS,
     NO_SOURCE_MODELS,
@@ -24,6 +25,7 @@ from benchmarks.papers.zouhar.sets import (
     SELECTORS,
     SOURCE_BASED,
     noise,
+    of_published,
     page,
     why,
     with_options,
@@ -100,7 +102,7 @@ def _lines(published: Mapping[str, Sequence[float]], *parts: Sequence[Figures]) 
         [
             f"`{name}`",
             SELECTORS[name],
-            *(f"{value:.1f}" for value in published[name]),
+            *(f"{value:.1f}" for value in of_published(name, published)),
             *(cell for part in parts for cell in _columns(part, name)),
         ]
         for name in SELECTORS
@@ -207,8 +209,9 @@ def _mean(work: Work, setting: Setting, method: str, cost: str, runs: int) -> Fi
     key = {"what": "cost", "method": method, "cost": cost, "runs": runs, "shares": setting.shares}
 
     def make() -> list[float]:
-        part = _with_costs(judged_part(work.evalset(setting), setting.truth)[0])
-        found = [_points(part, setting, method, cost, seed) for seed in range(runs)]
+        data, text = (work.evalset(setting), method) if method == NOISE else work.given(setting, method)
+        part = _with_costs(judged_part(data, setting.truth)[0])
+        found = [_points(part, setting, text, cost, seed) for seed in range(runs)]
         return [float(value) for value in np.mean(found, axis=(0, 1))]
 
     accuracy, items = work.cell(setting, key, make)
@@ -257,7 +260,8 @@ def _text(computed: Figures) -> str:
 def _table(settings: Sequence[Figures], cost: str) -> str:
     rows = []
     for name in (*SELECTORS, NOISE):
-        theirs = [f"{mean:.1f} ({signed(gain / 100)})" for mean, gain in PUBLISHED.get(name, ())]
+        pairs = () if name == NOISE else PUBLISHED["diversity" if name == BY_MINILM else name]
+        theirs = [f"{mean:.1f} ({signed(gain / 100)})" for mean, gain in pairs]
         found = [one["methods"][name] for one in settings]
         accuracy, items = (np.mean([one[cost][what] for one in found]) for what in ("accuracy", "items"))
         mean = _cell(accuracy, accuracy - np.mean([one["count"] for one in found]), items)

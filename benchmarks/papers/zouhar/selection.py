@@ -8,15 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.minilm import EMBEDDING, with_minilm
 from benchmarks.pages import WORSE, bold, points, table
 from benchmarks.papers.catalogue import Figures, PaperTable
 from benchmarks.papers.work import SMALL_SET_SHARES, SUMMEVAL_ASPECTS, WMT23, Setting, Work, averages, rounded
 from benchmarks.papers.zouhar.sets import (
+    BY_MINILM,
     BY_NOISE,
     NO_SOURCE_MODELS,
     NOISE,
     OTHER_METHODS,
     OTHER_SETS,
+    PUBLISHED_SELECTORS,
     SELECTORS,
     SOURCE_BASED,
     beside,
@@ -236,6 +239,7 @@ TABLE2 = PaperTable(
 
 METHODS = ("metric_avg", "metric_var", "metric_cons", "irt")
 BY_TEXT = "diversity"
+BY_TEXTS = (BY_TEXT, BY_MINILM)
 SETTINGS = (
     *WMT23,
     Setting("wmt23_ende_esa", "esa1", "", "WMT23 en–de, ESA"),
@@ -252,13 +256,16 @@ def _curve_figures(work: Work) -> Figures:
 
 def _curve_setting(work: Work, setting: Setting) -> Figures:
     runs = work.effort.parity_runs
-    key = {"what": "metric curve", "methods": (*METHODS, BY_TEXT), "runs": runs}
+    key = {"what": "metric curve", "methods": (*METHODS, *BY_TEXTS), "runs": runs}
 
     def make() -> Figures:
         part, _ = judged_part(work.load(setting.file), setting.truth)
+        by_minilm = BY_MINILM.replace(EMBEDDING, work.embedding(EMBEDDING))
+        seen = part if work.is_demo else with_minilm(part)
         random = random_parity(full_set(part, setting.truth), shares=setting.shares, runs=runs)
         return {
             BY_TEXT: _needed(part, random, BY_TEXT),
+            BY_MINILM: _needed(seen, random, by_minilm),
             "metrics": [_metric(part, setting.truth, random, name) for name in part.metrics],
         }
 
@@ -280,7 +287,11 @@ def _needed(part: EvalSet, random: RandomParity, method: str) -> float | None:
 
 def _curve_text(computed: Figures) -> str:
     settings = computed["settings"]
-    metrics = [{**one, BY_TEXT: setting[BY_TEXT]} for setting in settings for one in setting["metrics"]]
+    metrics = [
+        {**one, **{name: setting[name] for name in BY_TEXTS}}
+        for setting in settings
+        for one in setting["metrics"]
+    ]
     return page(
         "Labels needed for random selection's soft pairwise accuracy, in percent of random's, from where "
         "on the curve stays above it; by the correlation of the metric with people over all outputs. Every "
@@ -309,7 +320,7 @@ def _by_correlation(metrics: Sequence[Figures]) -> str:
         inside = [one for one, of in zip(known, bins, strict=True) if of == place]
         low = place * _WIDTH
         rows.append([f"{low:.1f} to {low + _WIDTH:.1f}", str(len(inside)), *_means(inside)])
-    return table(["correlation", "pairs", *(f"`{name}`" for name in (*METHODS, BY_TEXT))], rows)
+    return table(["correlation", "pairs", *(f"`{name}`" for name in (*METHODS, *BY_TEXTS))], rows)
 
 
 def _by_name(metrics: Sequence[Figures]) -> str:
@@ -323,12 +334,12 @@ def _by_name(metrics: Sequence[Figures]) -> str:
         [name, f"{pooled[name]:.2f}", str(len(by_name[name])), *_means(by_name[name])]
         for name in sorted(pooled, key=lambda name: (-pooled[name], name))
     ]
-    heads = ["metric", "correlation", "settings", *(f"`{method}`" for method in (*METHODS, BY_TEXT))]
+    heads = ["metric", "correlation", "settings", *(f"`{method}`" for method in (*METHODS, *BY_TEXTS))]
     return "Metric by metric, means over settings:\n\n" + table(heads, rows)
 
 
 def _means(metrics: Sequence[Figures]) -> list[str]:
-    values = (float(np.mean([metric[name] for metric in metrics])) for name in (*METHODS, BY_TEXT))
+    values = (float(np.mean([metric[name] for metric in metrics])) for name in (*METHODS, *BY_TEXTS))
     return [f"{100 * value:.0f} {WORSE if value > 1.0 else ''}".strip() for value in values]
 
 
@@ -461,7 +472,7 @@ def _table(settings: Sequence[Figures]) -> str:
 
 def _published() -> str:
     rows = [[measure.title, *measure.line_as_published()] for measure in MEASURES if measure.published]
-    return table(["measure", *SELECTORS.values()], rows)
+    return table(["measure", *PUBLISHED_SELECTORS.values()], rows)
 
 
 TABLE9 = PaperTable(

@@ -26,7 +26,7 @@ _CLASSES: dict[str, dict[str, type[Any]]] = {}
 CATALOGUE: dict[str, dict[str, str]] = {
     "utility": {
         "comet_instant_confidence": "sparingly.choose.distil.external_models:InstantConfidence",
-        "distilled": "sparingly.choose.distil.apply:Distilled",
+        "distilled": "sparingly.choose.distil.model:Distilled",
         "diversity": "sparingly.choose.utility.diversity:Diversity",
         "irt": "sparingly.published.irt.utility:Irt",
         "max_norm": "sparingly.published.diffuse:MaxNorm",
@@ -64,7 +64,6 @@ CATALOGUE: dict[str, dict[str, str]] = {
     },
     "strategy": {
         "active_testing": "sparingly.run.rounds.active_testing:ActiveTesting",
-        "allocate": "sparingly.run.rounds.allocate:Allocate",
         "auto": "sparingly.run.rounds.auto:Auto",
         "casf": "sparingly.published.casf:Casf",
         "d_optimal": "sparingly.run.rounds.pairs:DOptimal",

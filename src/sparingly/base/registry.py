@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from sparingly.base.catalogue import METHOD_KINDS, find_class, names, registered_classes
 from sparingly.base.catalogue import register as register
 from sparingly.base.errors import UnknownNameError, UsageError, one_line
-from sparingly.base.lazy import pl
+from sparingly.base.summary import Framed, html_table
 from sparingly.base.text import (
     Bare,
     Call,
@@ -32,6 +32,8 @@ from sparingly.base.text import (
 )
 
 KINDS = METHOD_KINDS
+# Methods of earlier versions, and what takes their place in a campaign.
+REPLACED = {"allocate": "auto"}
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class Method:
     # What it needs from the data, in the design's words (``metrics``, ``outputs`` …).
     needs: ClassVar[tuple[str, ...]] = ()
     reference: ClassVar[str] = ""  # the paper and equation it follows
+    # The parameters of earlier versions: what was made with them cannot be derived again.
+    retired: ClassVar[frozenset[str]] = frozenset()
 
     def __post_init__(self) -> None:
         """Check every parameter against its type, its choices and its minimum, as a text is checked."""
@@ -79,14 +83,9 @@ _NOUNS: dict[Any, str] = {
 }  # fmt: skip
 
 
-def parameter(
-    default: Any = MISSING, help: str = "", minimum: float | None = None, *, before_added: Any = MISSING
-) -> Any:
-    """Declare a parameter of a method: its default, what it means, and the least value it may have.
-
-    ``before_added`` is the value that texts saved before there was this parameter stand for.
-    """
-    return field(default=default, metadata={"help": help, "minimum": minimum, "before_added": before_added})
+def parameter(default: Any = MISSING, help: str = "", minimum: float | None = None) -> Any:
+    """Declare a parameter of a method: its default, what it means, and the least value it may have."""
+    return field(default=default, metadata={"help": help, "minimum": minimum})
 
 
 def registered() -> dict[str, type[Method]]:
@@ -264,28 +263,19 @@ def _checked(label: str, hint: Any, value: Any) -> Any:
 
 
 def spell_saved(text: str) -> str:
-    """Return a method as an earlier version saved it, with the parameters that came later spelled, too.
+    """Return a saved method as this version has it: what has replaced it, without retired parameters.
 
-    A text typed today has today's defaults; one that was saved means what its version did. A method that is
-    gone, or has lost a parameter, stays as it was saved.
+    A text that this changes is that of an earlier rule.
     """
     call = parse_call(text)
+    if call.name in REPLACED:
+        return method_class(REPLACED[call.name])().full_text
     try:
-        method = method_class(call.name)
+        retired = method_class(call.name).retired
     except UnknownNameError:
         return text
-    spelled = {key for key, _ in call.values}
-    later = [
-        (part.name, _value_of(part.metadata["before_added"], True))
-        for part in fields(method)
-        if part.name not in spelled and part.metadata.get("before_added", MISSING) is not MISSING
-    ]
-    if not later:
-        return text
-    try:
-        return filled_in(method, Call(call.name, (*call.values, *later))).full_text
-    except UnknownNameError:
-        return text
+    values = tuple(pair for pair in call.values if pair[0] not in retired)
+    return format_call(Call(call.name, values)) if len(values) < len(call.values) else text
 
 
 # --- to text ---
@@ -333,7 +323,7 @@ def _value_of(value: Any, spell: bool) -> Value:
 # --- for listings ---
 
 
-class MethodList(list[dict[str, Any]]):
+class MethodList(list[dict[str, Any]], Framed):
     """Methods as plain values, also as frames and as a table for notebooks."""
 
     def rows(self) -> list[dict[str, Any]]:
@@ -341,21 +331,7 @@ class MethodList(list[dict[str, Any]]):
         columns = ("name", "kind", "needs", "summary", "reference")
         return [{name: method[name] for name in columns} for method in self]
 
-    def to_polars(self) -> pl.DataFrame:
-        """Return the methods as a polars frame."""
-        from sparingly.base.tabular import frame_of_rows
-
-        return frame_of_rows(self.rows())
-
-    def to_pandas(self) -> Any:
-        """Return the methods as a pandas frame; pandas is no dependency of ours."""
-        from sparingly.base.tabular import pandas_of_rows
-
-        return pandas_of_rows(self.rows())
-
     def _repr_html_(self) -> str:
-        from sparingly.base.summary import html_table
-
         rows = [(row["kind"], row["name"], row["summary"]) for row in self.rows()]
         return html_table(("kind", "name", "what it does"), sorted(rows))
 

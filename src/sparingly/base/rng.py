@@ -47,7 +47,7 @@ def _keys_of_block(ids: Sequence[str]) -> Keys:
     keys = scramble(lengths.astype(np.uint64) + _GOLDEN)
     # Ids of different lengths are folded in separate groups, so that one long id costs no memory.
     words = (lengths + 7) // 8
-    for count in np.unique(words[words > 0]):
+    for count in np.flatnonzero(np.bincount(words)[1:]) + 1:
         rows = np.flatnonzero(words == count)
         places = np.arange(8 * count)
         inside = places < lengths[rows, None]

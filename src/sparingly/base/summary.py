@@ -6,9 +6,12 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from sparingly.base.errors import UsageError
 from sparingly.base.format import cell_text
+from sparingly.base.lazy import pl
 
 _SVG = (160, 14)
 
@@ -136,3 +139,57 @@ def interval_svg(cell: IntervalCell, ends: tuple[float, float]) -> str:
     line = f'<line x1="{start}" x2="{end}" y1="{middle}" y2="{middle}" stroke="#0072B2" stroke-width="2"/>'
     dot = f'<circle cx="{place(cell.value)}" cy="{middle}" r="4" fill="#0072B2"/>'
     return f'<svg viewBox="0 0 {width} {height}" width="{width}" aria-hidden="true">{line}{dot}</svg>'
+
+
+# --- Results as tables ---
+
+
+class Framed:
+    """A result whose rows can be had as a frame."""
+
+    if TYPE_CHECKING:
+
+        def rows(self) -> list[dict[str, Any]]:
+            """Return the rows as plain values by column."""
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the rows as a polars frame; what is not known is null."""
+        return pl.DataFrame(self.rows(), infer_schema_length=None)
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas frame; pandas is no dependency of ours."""
+        try:
+            pandas = import_module("pandas")
+        except ImportError:
+            raise UsageError("A pandas frame needs pandas: pip install pandas.") from None
+        return pandas.DataFrame(self.rows())
+
+
+class Tabular(Framed):
+    """A result that can be had as a frame, and that has a picture.
+
+    ``rows_key`` names the rows among the values of ``to_dict``, so that a frame holds the numbers of the
+    result's file and of ``--json``.
+    """
+
+    rows_key: ClassVar[str]
+
+    if TYPE_CHECKING:
+
+        def to_dict(self) -> dict[str, Any]:
+            """Return plain values."""
+
+        def summary(self) -> Summary:
+            """Return the answer, one table or picture, what to do next, and then the rest."""
+
+    def _repr_html_(self) -> str:
+        return self.summary().html()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows as plain values by column."""
+        return list(self.to_dict()[self.rows_key])
+
+    def plot(self) -> Any:
+        """Draw the picture that belongs to the result, an Altair chart; needs the extra ``report``."""
+        # By name, since rooms of results know nothing of pictures.
+        return import_module("sparingly.show.figures.charts").figure(self)

@@ -107,7 +107,10 @@ def entry_of(text: str, **more: Any) -> GridEntry:
     entry = GridEntry(method_text, estimator, **{"kind": run_kind(method), **options})
     strategy, own_rounds = isinstance(method, Strategy), None
     if isinstance(method, Strategy):
-        own_rounds = _own_rounds(method_text, method)
+        # The number of rounds in the text, where it says one.
+        part = rounds_parameter(method)
+        if part is not None and part.name in dict(parse_call(method_text).values):
+            own_rounds = int(getattr(method, part.name))
         entry = replace(entry, rounds=entry.rounds or own_rounds or ROUNDS)
         with_rounds(method, entry.rounds or ROUNDS)
     if estimator is not None:
@@ -153,13 +156,6 @@ def with_rounds(strategy: Strategy, rounds: int) -> Strategy:
     if minimum is not None and rounds < minimum:
         raise UsageError(f"The strategy {strategy.name} has {minimum:g} rounds or more, not {rounds}.")
     return replace(strategy, **{part.name: rounds})
-
-
-def _own_rounds(text: str, strategy: Strategy) -> int | None:
-    """Return the number of rounds in the text of a strategy; None where the text does not say."""
-    part = rounds_parameter(strategy)
-    parameters = {name for name, _ in parse_call(text).values}
-    return int(getattr(strategy, part.name)) if part is not None and part.name in parameters else None
 
 
 def with_metric(text: str, metric: str | None) -> str:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import sys
+import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, takewhile
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sparingly._version import __version__
 from sparingly.base.cluster import cluster_client
 from sparingly.base.errors import InputError, SparinglyError, UsageError
 from sparingly.base.progress import listening
 from sparingly.bench import table as tables
-from sparingly.bench.grid import GridEntry, ReplayGrid, with_metric
-from sparingly.bench.replay import FAILED, replay_entry
+from sparingly.bench.grid import GridEntry, ReplayGrid, first_share, with_metric
+from sparingly.bench.replay import COMPLETED, FAILED, NOT_APPLICABLE, replay_entry
 from sparingly.bench.sets import SetFile, open_cached, open_replay_data, set_files
 from sparingly.bench.table import GridRow
 
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
 # How often a task is tried again when its worker is lost, and how long a cluster may take to answer.
 RETRIES = 3
 _PATIENCE = 30
-# How many seeds one task takes: lists are quick, the rest is not.
-_SEEDS, _SEEDS_OF_LISTS = 5, 25
+# How many seeds one task takes: lists are quick, slow methods are not.
+_SEEDS_OF_SLOW, _SEEDS, _SEEDS_OF_LISTS = 1, 5, 25
 GridProgress = Callable[[int, int, str], None]
 
 
@@ -116,16 +118,13 @@ def run_named_task(task: ReplayTask) -> tuple[ReplayTask, list[GridRow]]:
 
 
 def on_cluster(
-    tasks: Sequence[ReplayTask], address: str, workers: int
+    tasks: Iterable[ReplayTask], address: str, workers: int
 ) -> Iterator[tuple[ReplayTask, list[GridRow]]]:
     """Yield tasks with their rows as workers finish them; other workers take over the tasks of a lost one.
 
-    Args:
-        tasks: What is to be computed.
-        address: Of the scheduler, such as ``tcp://10.0.0.1:8786``, or ``local`` for workers on this machine.
-        workers: How many local workers.
+    The address is the scheduler's, such as ``tcp://10.0.0.1:8786``, or ``local`` for workers on this machine.
     """
-    if not tasks:
+    if not (tasks := [*tasks]):
         return
     with cluster_client(address, workers, "Playing a grid on a cluster", _PATIENCE) as client:
         from distributed import as_completed
@@ -142,11 +141,12 @@ def on_cluster(
 
 @dataclass(frozen=True, eq=False)
 class PlayReport:
-    """The rows of a grid's cells, how many were computed now, and why sets cannot be replayed."""
+    """The rows of a grid's cells, how many it lacked, why sets cannot be replayed, and tasks not begun."""
 
     table: pl.DataFrame
     computed: int
     left_out: dict[str, str]
+    tasks_left: int = 0
 
     def count(self, status: str) -> int:
         """Return how many cells have a status."""
@@ -169,6 +169,7 @@ def play(
     cluster: str | None = None,
     fresh: bool = False,
     progress: GridProgress | None = None,
+    until: float = inf,
 ) -> PlayReport:
     """Play a grid and write its table; only cells that are missing are computed.
 
@@ -181,6 +182,7 @@ def play(
         cluster: The address of a Dask scheduler, or ``local`` for one on this machine.
         fresh: Whether all cells are computed again.
         progress: Called after each task with the number done, the total, and the task.
+        until: The time, by ``time.monotonic``, after which no further task is begun.
     """
     if jobs < 1:
         raise UsageError(f"A grid is played by one process or more, not {jobs}.")
@@ -191,15 +193,16 @@ def play(
     grid_cells, left_out = _grid_cells(grid, files)
     open_cells = grid_cells if fresh else tables.missing_cells(grid_cells, saved)
     tasks = tasks_of(grid, files, open_cells)
+    count, in_time = 0, takewhile(lambda _: time.monotonic() < until, tasks)
     # Work inside of a task is not counted on its own.
     with listening(None):
-        for count, (task, rows) in enumerate(_run_tasks(tasks, jobs, cluster), start=1):
+        for count, (task, rows) in enumerate(_run_tasks(in_time, jobs, cluster), start=1):
             tables.save_part(out, rows)
             if progress is not None:
                 progress(count, len(tasks), str(task))
     cells = tables.frame_of(grid_cells).select(tables.CELL)
     table = tables.merge_parts(out).join(cells, on=tables.CELL, how="semi", maintain_order="left")
-    return PlayReport(table, len(open_cells), left_out)
+    return PlayReport(table, len(open_cells), left_out, len(tasks) - count)
 
 
 def _grid_cells(grid: ReplayGrid, files: Sequence[SetFile]) -> tuple[list[GridRow], dict[str, str]]:
@@ -254,21 +257,21 @@ def _jobs(grid: ReplayGrid, places: dict[str, int], cells: Sequence[GridRow]) ->
         by_shares: dict[tuple[float, ...], list[int]] = {}
         for seed, run in groupby(of_entry, key=lambda row: int(row["seed"])):
             by_shares.setdefault(tuple(row["share"] for row in run), []).append(seed)
-        size = _SEEDS_OF_LISTS if entry.kind == "random" and entry.estimator is None else _SEEDS
+        size = _SEEDS_OF_SLOW if entry.slow else _SEEDS
+        size = _SEEDS_OF_LISTS if entry.kind == "random" and entry.estimator is None else size
         for shares, seeds in by_shares.items():
             for start in range(0, len(seeds), size):
                 yield ReplayJob(entry, tuple(seeds[start : start + size]), shares)
 
 
 def _run_tasks(
-    tasks: Sequence[ReplayTask], jobs: int, cluster: str | None
+    tasks: Iterable[ReplayTask], jobs: int, cluster: str | None
 ) -> Iterator[tuple[ReplayTask, list[GridRow]]]:
     """Yield tasks with their rows as they are finished."""
     if cluster is not None:
         yield from on_cluster(tasks, cluster, jobs)
-    elif jobs == 1 or len(tasks) < 2:
-        for task in tasks:
-            yield run_named_task(task)
+    elif jobs == 1:
+        yield from map(run_named_task, tasks)
     else:
         from joblib import Parallel, delayed, parallel_config
 
@@ -276,6 +279,74 @@ def _run_tasks(
         # The warning about a process that was replaced because it had grown is harmless.
         with parallel_config(backend="loky", inner_max_num_threads=1), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "A worker stopped while some jobs")
-            yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(
-                delayed(run_named_task)(task) for task in tasks
-            )
+            run = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=jobs)
+            yield from run(delayed(run_named_task)(task) for task in tasks)
+
+
+# --- What is printed: the means of each method over sets, budgets and runs, and the failures ---
+
+
+_MEANS = ("soft_pairwise_accuracy", "pairwise_accuracy", "kendall_b", "top1_match", "seconds")
+
+
+def overview(report: PlayReport) -> list[dict[str, Any]]:
+    """Return one row per entry: on how many sets it was played, and its means, every set counting the same.
+
+    Within a set, budgets and runs count the same; the lowest budgets, which are there for parity alone, are
+    left out unless only they were played. Sets that are too small to count are in it, too: they are left out
+    where methods are compared with each other (see the leaderboard).
+    """
+    import polars as pl
+
+    completed = report.table.filter(pl.col("status") == COMPLETED)
+    # A resample has the budgets of the whole set.
+    items = dict(completed.group_by("set").agg(pl.col("items").max()).iter_rows())
+    if items:
+        first = completed["set"].replace_strict({name: first_share(count) for name, count in items.items()})
+        usual = completed.filter(completed["share"] >= first)
+        completed = usual if usual.height else completed
+    # Of the printed intervals, those that hold the full set's score; of significant pairs, the wrong ones.
+    coverage = (pl.col("covered").sum() / pl.col("intervals").sum()).fill_nan(None)
+    wrong_sign = (pl.col("wrong_sign").sum() / pl.col("significant").sum()).fill_nan(None)
+    by_set = completed.group_by("entry", "set").agg(
+        pl.col(_MEANS).mean(), coverage.alias("coverage"), wrong_sign.alias("wrong_sign")
+    )
+    means = by_set.group_by("entry").agg(
+        pl.len().alias("sets"), pl.col(*_MEANS, "coverage", "wrong_sign").mean()
+    )
+    order = report.table.select("entry").unique(maintain_order=True)
+    summary = order.join(means, on="entry", how="left").with_columns(pl.col("sets").fill_null(0))
+    columns = ("soft_pairwise_accuracy", "entry")
+    return summary.sort(*columns, descending=[True, False], nulls_last=True).to_dicts()
+
+
+def show_overview(report: PlayReport, path: str) -> None:
+    """Print the overview of a run, and where its table is."""
+    from sparingly.show.terminal.console import fixed, line, notes, percent, show_table
+
+    columns = ("method", "sets", "soft accuracy", "accuracy", "Kendall b", "best", "coverage", "wrong")
+    rows = [
+        (
+            row["entry"],
+            str(row["sets"]),
+            fixed(row["soft_pairwise_accuracy"], 4),
+            fixed(row["pairwise_accuracy"], 4),
+            fixed(row["kendall_b"], 3),
+            percent(row["top1_match"]),
+            percent(row["coverage"]),
+            percent(row["wrong_sign"]),
+        )
+        for row in overview(report)
+    ]
+    show_table(columns, rows, numbers=7)
+    line(headline(report, path))
+    notes((f"{name} is left out: {reason}" for name, reason in report.left_out.items()))
+
+
+def headline(report: PlayReport, path: str) -> str:
+    """Return in one line how many cells there are, and how they ended."""
+    parts = [f"{report.table.height} cells, {report.computed} of them computed now"]
+    for status, words in ((NOT_APPLICABLE, "not applicable"), (FAILED, "failed")):
+        if count := report.count(status):
+            parts.append(f"{count} {words}")
+    return f"{', '.join(parts)}: {path}"

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from sparingly.choose.design.search import SubsetSearch as SubsetSearch
     from sparingly.choose.design.stratified import Stratified as Stratified
     from sparingly.choose.design.top import Top as Top
-    from sparingly.choose.distil.apply import Distilled as Distilled
     from sparingly.choose.distil.external_models import InstantConfidence as InstantConfidence
     from sparingly.choose.distil.external_models import PreComet as PreComet
     from sparingly.choose.distil.external_models import SentinelSrc as SentinelSrc
+    from sparingly.choose.distil.model import Distilled as Distilled
     from sparingly.choose.utility.base import Mix as Mix
     from sparingly.choose.utility.diversity import Diversity as Diversity
     from sparingly.choose.utility.metric import MetricAvg as MetricAvg

@@ -74,7 +74,28 @@ def automatic(
         )
     metrics = tuple(name for name in data.metrics if not np.isnan(data.metrics[name]).all())
     if metrics:
-        return _spread(data, metrics, question, design)
+        # Spread over metrics and documents; where scores are asked for, a pilot may make chances unequal.
+        metric_names = () if len(metrics) == len(data.metrics) else metrics
+        count_text = "1 metric" if len(metrics) == 1 else f"{len(metrics)} metrics"
+        items = design.get("unit") in (None, "item")
+        over = f"spread over {count_text}{' and documents' if items and has_documents(data) else ''}"
+        # How many items a pilot has judged. A set that is judged throughout is replayed: its labels are the
+        # truth, not a pilot.
+        aspects = list(data.aspects)
+        judged = int(data.judged(aspects[0]).any(axis=1).sum()) if len(aspects) == 1 else 0
+        has_pilot = FEWEST <= judged < len(data)
+        if question == "scores" and has_pilot and not {"utility", "tau"} & set(design):
+            utility = ResidualSize(metrics=metric_names)
+            return Automatic(
+                LocalPivotal(utility=utility, tau="pilot", metrics=metric_names),
+                f"auto draws items {over} (local_pivotal), more often where metrics are likely to be wrong, "
+                f"as far as the {judged} judged items support it, for precise scores. {_UNBIASED}",
+            )
+        return Automatic(
+            LocalPivotal(metrics=metric_names),
+            f"auto draws items with equal probabilities, {over} (local_pivotal): near-duplicates (by metric "
+            f"scores) are rarely both picked. {_EQUAL}",
+        )
     plain = budget.kind != "cost" and design.get("unit") in (None, "item")
     if plain and has_documents(data):
         return Automatic(
@@ -84,33 +105,6 @@ def automatic(
         )
     reason = "no draw exceeds the budget" if has_documents(data) else "nothing is known about the items"
     return Automatic(Uniform(), f"auto draws items with equal probabilities (uniform): {reason}. {_UNBIASED}")
-
-
-def _spread(
-    data: EvalSet, metrics: tuple[str, ...], question: SelectionQuestion, design: dict[str, Any]
-) -> Automatic:
-    """Spread over metrics and documents; where scores are asked for, probabilities may be unequal."""
-    metric_names = () if len(metrics) == len(data.metrics) else metrics
-    count_text = "1 metric" if len(metrics) == 1 else f"{len(metrics)} metrics"
-    items = design.get("unit") in (None, "item")
-    over = f"spread over {count_text}{' and documents' if items and has_documents(data) else ''}"
-    # How many items a pilot has judged. A set that is judged throughout is replayed: its labels are the
-    # truth, not a pilot.
-    aspects = list(data.aspects)
-    judged = int(data.judged(aspects[0]).any(axis=1).sum()) if len(aspects) == 1 else 0
-    has_pilot = FEWEST <= judged < len(data)
-    if question == "scores" and has_pilot and not {"utility", "tau"} & set(design):
-        utility = ResidualSize(metrics=metric_names)
-        return Automatic(
-            LocalPivotal(utility=utility, tau="pilot", metrics=metric_names),
-            f"auto draws items {over} (local_pivotal), more often where metrics are likely to be wrong, "
-            f"as far as the {judged} judged items support it, for precise scores. {_UNBIASED}",
-        )
-    return Automatic(
-        LocalPivotal(metrics=metric_names),
-        f"auto draws items with equal probabilities, {over} (local_pivotal): near-duplicates (by metric "
-        f"scores) are rarely both picked. {_EQUAL}",
-    )
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from sparingly.choose.design.top import Top
 from sparingly.choose.utility.base import Utility
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.given import DataLike, as_evalset
+from sparingly.data.io import DataLike, as_evalset
 from sparingly.data.selection import Selection
 from sparingly.data.signature import Signature, digest_ids
 
@@ -221,7 +221,7 @@ def _with_sides(
     judged = view.models if sides.judged is None else sides.judged
     warned = list(both_sides_notes(view, chooser, sides, None if pool is None else pool.signature))
     if any(method.name == "distilled" for method in methods_inside(chooser)):
-        from sparingly.choose.distil.apply import distilled_notes
+        from sparingly.choose.distil.model import distilled_notes
 
         warned += distilled_notes(view, chooser, judged)
     return replace(chosen, notes=(*chosen.notes, *warned))

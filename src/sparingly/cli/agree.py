@@ -41,17 +41,14 @@ def agree(
 
     ```
     sparingly agree data.jsonl chosen.json --aspect mqm
-    ```
-
-    ```
     sparingly agree data.jsonl chosen.json --aspect mqm --curve --parity
     sparingly agree data.jsonl chosen.json --aspect overall --draws 13
     sparingly agree data.jsonl chosen.json --aspect "mean:of=[overall,fluency]" --json
     ```
     """
     from sparingly.infer.rank import compare
-    from sparingly.infer.rank.stability import draws as run_draws
-    from sparingly.show.terminal.agreement import show_comparison, show_curve, show_draws, show_parity
+    from sparingly.infer.rank.compare import draws as run_draws
+    from sparingly.show.terminal.results import show_comparison, show_curve, show_draws, show_parity
 
     with subject_of(sources, reading) as subject:
         if subject.selection is None and subject.campaign is None:

@@ -33,16 +33,13 @@ def assign(
 
     ```
     sparingly assign chosen.json --raters Ada,Bo,Chidi -o tasks.json
-    ```
-
-    ```
     sparingly assign campaign.db -r Ada,Bo,Chidi --unit document --overlap 0.2 -o tasks.json
     sparingly assign data.jsonl chosen.json -r Ada,Bo --controls-out controls.jsonl
     ```
     """
     from sparingly.data import io
     from sparingly.run.raters.assignment import assign as hand_out
-    from sparingly.show.terminal.raters import show_assignment
+    from sparingly.show.terminal.console import show_summary
 
     with source.open(sources) as subject:
         chosen, evalset = subject.what_to_judge(), subject.data
@@ -67,4 +64,4 @@ def assign(
         io.save(hidden, controls_out)
     if out is not None:
         assignment.save(out)
-    emit(assignment.to_dict()) if json else show_assignment(assignment, out, subject.typed)
+    emit(assignment.to_dict()) if json else show_summary(assignment.summary(), subject.typed, out=out)

@@ -52,8 +52,7 @@ def bench(
     ```
     """
     from sparingly.bench.grid import grid_of, read_grid, shares_of, standard_grid
-    from sparingly.bench.overview import overview, show_overview
-    from sparingly.bench.play import play
+    from sparingly.bench.play import overview, play, show_overview
 
     if out is None:
         raise UsageError("Say where the table goes: --out FILE.parquet.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App
 
-from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
+from sparingly.base.errors import EXIT_DONE, EXIT_NO, InputError, UsageError
 from sparingly.cli.options import (
     DEFAULT_READ_OPTIONS,
     Json,
@@ -27,6 +27,7 @@ from sparingly.cli.subject import Address, Ask, At, DataName, Name, opened, stra
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
     from sparingly.run.campaign.answers import Acknowledgement
+    from sparingly.run.campaign.campaign import Campaign
 
 
 def named_sets(arguments: tuple[str, ...], reading: ReadOptions) -> EvalSet | dict[str, EvalSet]:
@@ -98,9 +99,6 @@ def new(
 
     ```
     sparingly campaign new wmt.db data.jsonl -b 200 -a overall --scale 0,100
-    ```
-
-    ```
     sparingly campaign new wmt.db data.jsonl -m waves -b 200 -a overall --scale 0,100
     sparingly campaign new ab.db ab.jsonl --ask pairs -b 60
     sparingly campaign new wmt.db en-de=ende.jsonl cs-uk=csuk.jsonl -m uniform -b 10% -a esa --size 50
@@ -144,6 +142,7 @@ def next_(
         Path | None, about("A form of what is to be judged: .csv, .tsv or .jsonl.", "--out", "-o")
     ] = None,
     name: Name = None,
+    preview: Annotated[bool, flag("Say what the next round would ask; draw nothing.")] = False,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
@@ -157,6 +156,13 @@ def next_(
     from sparingly.show.terminal.campaign import show_steps
 
     with opened(address, name) as running:
+        if preview:
+            outlooks = [running.outlook(one) for one in ([data] if data else running.settings.budgets)]
+            for one in () if json else outlooks:
+                sys.stdout.write(f"{one.data}: round {one.number} would ask for {one.outputs}. {one.when}\n")
+            if json:
+                emit([one.to_dict() for one in outlooks])
+            return
         with working("drawing"):
             named = () if models is None else tuple(models.split(","))
             steps = running.next(data, early=early, models=named, size=size)
@@ -224,9 +230,6 @@ def status(
 
     ```
     sparingly campaign status wmt.db
-    ```
-
-    ```
     sparingly campaign status wmt.db --at 120
     ```
     """
@@ -240,7 +243,7 @@ def status(
 @campaign.command
 def export(
     address: Address,
-    out: Annotated[Path, about(".csv: every answer as it came in; else the judged evaluation set.")],
+    out: Annotated[Path, about(".csv: every answer; .zip: everything; else the judged evaluation set.")],
     /,
     *,
     data: DataName = None,
@@ -248,25 +251,29 @@ def export(
     name: Name = None,
     json: Json = False,
 ) -> None:
-    """Write all answers (CSV), or the judged evaluation set.
+    """Write all answers (CSV), everything with the log (ZIP), or the judged evaluation set.
 
     ```
     sparingly campaign export wmt.db answers.csv
-    ```
-
-    ```
     sparingly campaign export wmt.db judged.jsonl --data en-de
     ```
     """
     from sparingly.cli.options import write_rows
     from sparingly.data import io
+    from sparingly.data.files import naming_target
     from sparingly.run.campaign.history import RATING_COLUMNS
+    from sparingly.run.campaign.release import bundle_files, file_stem, zip_bytes
 
     with opened(address, name) as running:
         if out.suffix.lower() == ".csv":
             rows = running.ratings(at=at)
             write_rows(rows, RATING_COLUMNS, out)
             counts: dict[str, Any] = {"answers": len(rows)}
+        elif out.suffix.lower() == ".zip":
+            files = bundle_files(running)
+            counts = {"files": len(files)}
+            with naming_target(out):
+                out.write_bytes(zip_bytes(files, file_stem(running.name, "campaign")))
         else:
             evalset = running.data(data, at=at)
             counts = {"items": len(evalset), "not_carried": io.save(evalset, out)}
@@ -301,6 +308,94 @@ def add_models(
     sys.stdout.write(f"added: {', '.join(new_models)}\n")
     if budget is not None:
         sys.stdout.write(f"Next: sparingly campaign next {address} --models new -o to-judge.csv\n")
+
+
+@campaign.command
+def budget(
+    address: Address,
+    amount: Annotated[
+        str, about("Items to judge on all models (or comparisons), over all rounds: 300, 20%.")
+    ],
+    /,
+    *,
+    data: DataName = None,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Change what a running campaign may spend; one that had finished goes on.
+
+    ```
+    sparingly campaign budget wmt.db 300
+    ```
+    """
+    with opened(address, name) as running:
+        seq = running.set_budget(amount, data)
+        _report_action(f"budget {amount}", running.name, seq, json)
+
+
+@campaign.command
+def guidelines(
+    address: Address,
+    file: Annotated[
+        Path | None, about("The new version, in Markdown; default: print the current one.")
+    ] = None,
+    /,
+    *,
+    name: Name = None,
+) -> None:
+    """Write a new version of what raters are told, or print it.
+
+    ```
+    sparingly campaign guidelines wmt.db guidelines.md
+    ```
+    """
+    with opened(address, name) as running:
+        if file is not None:
+            set_guidelines(running, file)
+        current = running.guidelines()
+    text = "" if current is None else current.text
+    sys.stdout.write(text if file is None or current is None else f"written: version {current.version}\n")
+
+
+def set_guidelines(running: Campaign, file: Path) -> None:
+    """Write a new version of the guidelines from a file."""
+    from sparingly.data.files import text_lines
+
+    text = "\n".join(line for _, line in text_lines(file))
+    try:
+        running.set_guidelines(text)
+    except InputError as error:
+        raise error.at(file=file) from None
+
+
+@campaign.command
+def link(
+    address: Address,
+    person: Annotated[str, about("Whose link it is.")],
+    /,
+    *,
+    role: Annotated[Literal["rater", "reviewer", "viewer"], about("What it opens.")] = "rater",
+    retire: Annotated[bool, flag("Revoke all links of this person instead.")] = False,
+    name: Name = None,
+) -> None:
+    """Make a link to the pages of a campaign while they are served, or revoke links.
+
+    ```
+    sparingly campaign link wmt.db anna
+    sparingly campaign link wmt.db anna --retire
+    ```
+    """
+    from sparingly.run.campaign.access import Access
+
+    with opened(address, name) as running:
+        access = Access(running.database, running.name)
+        if retire:
+            sys.stdout.write(f"revoked: {access.retire(person, role, by='command line')} links of {person}\n")
+            return
+        token = access.invite(role, person, by="command line")
+    sys.stdout.write(
+        f"{role} {person}: the address of your pages and /{'r' if role == 'rater' else 'o'}/{token}\n"
+    )
 
 
 @campaign.command
@@ -372,10 +467,8 @@ def pause(
     sparingly campaign pause wmt.db --reason "new instructions"
     ```
     """
-    from sparingly.run.campaign.rounds import pause as begin_pause
-
     with opened(address, name) as running:
-        _report_action("paused", running.name, begin_pause(running, reason), json)
+        _report_action("paused", running.name, running.pause(reason), json)
 
 
 @campaign.command
@@ -386,10 +479,8 @@ def resume(address: Address, /, *, name: Name = None, json: Json = False) -> Non
     sparingly campaign resume wmt.db
     ```
     """
-    from sparingly.run.campaign.rounds import resume as end_pause
-
     with opened(address, name) as running:
-        _report_action("resumed", running.name, end_pause(running), json)
+        _report_action("resumed", running.name, running.resume(), json)
 
 
 def _report_action(action: str, campaign: str, seq: int, json: bool) -> None:
@@ -414,9 +505,6 @@ def hours(
 
     ```
     sparingly campaign hours wmt.db
-    ```
-
-    ```
     sparingly campaign hours wmt.db --rate 18.50 -o hours.csv
     ```
     """
@@ -475,9 +563,6 @@ def release(
 
     ```
     sparingly campaign release wmt.db wmt-release --licence CC-BY-4.0
-    ```
-
-    ```
     sparingly campaign release wmt.db wmt-release.zip --licence CC-BY-4.0 --title "Our evaluation"
     ```
     """

@@ -7,19 +7,9 @@ from typing import Annotated, Any
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.estimate import Aspect, EstimatorText
-from sparingly.cli.options import (
-    Json,
-    ReadOptions,
-    ScaleText,
-    Seed,
-    Target,
-    Verbose,
-    emit,
-    scale_ends,
-    working,
-)
+from sparingly.cli.options import Json, ScaleText, Seed, Target, Verbose, emit, scale_ends, working
 from sparingly.cli.parameters import about, flag
-from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Subject
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions
 
 Subjects = Annotated[
     tuple[str, ...],
@@ -63,17 +53,27 @@ def compare(
     from sparingly.infer.compare.compare import compare as compare_models
     from sparingly.infer.compare.compare import compares_outputs
     from sparingly.infer.compare.head_to_head import HeadToHead
-    from sparingly.show.terminal.compare import show_win_matrix
     from sparingly.show.terminal.console import show_summary
+    from sparingly.show.terminal.results import show_win_matrix
 
     if gate and margin is None:
         raise UsageError("A gate needs a margin: write --gate --margin 2%.")
-    files, names = split_sources(sources)
+    if not sources:
+        raise UsageError("Name the data and two models: sparingly compare DATA NEW CURRENT.")
+    # The files or the campaign first, then the names of models: what is no file.
+    files = [part for part in sources[1:] if "://" in part or Path(part).is_file()]
+    names = [part for part in sources[1:] if part not in files]
+    if len(names) > 2:
+        raise UsageError(f"A comparison is of two models, and {len(names)} are named: {', '.join(names)}.")
+    files = [sources[0], *files]
     how: dict[str, Any] = {"target": target or "population", "margin": margin, "alpha": alpha}
     how |= {"judge": judge, "estimator": estimator, "seed": seed}
     with source.open(files) as subject, working("comparing"):
         if not names and len(files) == 2 and subject.campaign is None and len(subject.data.models) == 2:
-            names = in_order_of_files(files, subject, source.reading)
+            # The two models in the order of the files that they come from.
+            first = source.reading.load(Path(files[0])).models
+            models = sorted(subject.data.models, key=lambda name: not name.startswith(first))
+            names = models if len(first) == 1 else []
         if gate and not names:
             raise UsageError(
                 "Name the models, the new one first: sparingly compare DATA NEW CURRENT --gate --margin 2%."
@@ -97,21 +97,3 @@ def compare(
     if not (gate and isinstance(result, HeadToHead) and result.margin is not None):
         return EXIT_DONE
     return EXIT_DONE if result.margin.answer == "yes" else EXIT_NO
-
-
-def split_sources(sources: tuple[str, ...]) -> tuple[tuple[str, ...], list[str]]:
-    """Return the files or the campaign, and the names of models: what follows and is no file."""
-    if not sources:
-        raise UsageError("Name the data and two models: sparingly compare DATA NEW CURRENT.")
-    files = [source for source in sources[1:] if "://" in source or Path(source).is_file()]
-    names = [source for source in sources[1:] if source not in files]
-    if len(names) > 2:
-        raise UsageError(f"A comparison is of two models, and {len(names)} are named: {', '.join(names)}.")
-    return (sources[0], *files), names
-
-
-def in_order_of_files(files: tuple[str, ...], subject: Subject, reading: ReadOptions) -> list[str]:
-    """Return the two models in the order of the two files that they come from."""
-    first = reading.load(Path(files[0])).models
-    models = sorted(subject.data.models, key=lambda name: not any(name.startswith(own) for own in first))
-    return models if len(first) == 1 else []

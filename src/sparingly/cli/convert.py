@@ -23,9 +23,6 @@ def convert(
 
     ```
     sparingly convert wmt23.jsonl.gz wmt23.parquet
-    ```
-
-    ```
     sparingly convert scores.csv data.jsonl --role segment_no=item --role engine=model
     sparingly convert data.jsonl for-peer.jsonl --to subset2evaluate
     ```

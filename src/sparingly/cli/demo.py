@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from sparingly.base.errors import ExtraMissingError, UsageError
 from sparingly.cli.options import Json, Seed, emit, working, write_text
 from sparingly.cli.parameters import about, flag
-
-if TYPE_CHECKING:
-    from sparingly.data.evalset import EvalSet
 
 BUDGET = "50%"
 NAME, ITEMS, SCALE, RATERS = "sparingly demo", 20, (0.0, 100.0), "anna,ben"
@@ -116,7 +113,21 @@ def demo(
     if no_figures:
         line(f"note: {no_figures}", style="italic")
     if serve:
-        _serve(data, out / "campaign.db", seed, port)
+        from sparingly.cli.serve import ServerOptions
+        from sparingly.cli.serve import serve as serve_pages
+        from sparingly.run.campaign.campaign import Campaign
+
+        # For people who read English, on some of the sentences; a campaign that is there goes on.
+        address = out / "campaign.db"
+        if not address.exists():
+            # Without their documents no German stands around the sentences.
+            alone = data.without_labels().with_parts(columns={})
+            campaign = Campaign.new(
+                address, alone, None, ITEMS, name=NAME, aspects="quality", scale=SCALE, seed=seed
+            )
+            campaign.set_guidelines(GUIDELINES)
+            campaign.disconnect()
+        serve_pages((str(address),), raters=RATERS, reference=True, serving=ServerOptions(port=port))
 
 
 def _closeness(means: dict[str, dict[str, float]]) -> list[tuple[str, str, str]]:
@@ -132,21 +143,3 @@ def _closeness(means: dict[str, dict[str, float]]) -> list[tuple[str, str, str]]
         (name, shape.format(first[key]).replace("%", " %"), shape.format(second[key]).replace("%", " %"))
         for name, (key, shape) in rows.items()
     ]
-
-
-def _serve(data: EvalSet, address: Path, seed: int, port: int) -> None:
-    """Open pages on some of the sentences, for people who read English."""
-    from sparingly.cli.serve import ServerOptions
-    from sparingly.cli.serve import serve as serve_pages
-    from sparingly.run.campaign.campaign import Campaign
-
-    # A campaign that is there goes on.
-    if not address.exists():
-        # Without their documents no German stands around the sentences.
-        alone = data.without_labels().with_parts(columns={})
-        campaign = Campaign.new(
-            address, alone, None, ITEMS, name=NAME, aspects="quality", scale=SCALE, seed=seed
-        )
-        campaign.set_guidelines(GUIDELINES)
-        campaign.disconnect()
-    serve_pages((str(address),), raters=RATERS, reference=True, serving=ServerOptions(port=port))

@@ -25,10 +25,7 @@ def diff(
     second: Annotated[Path | None, about("The file of another estimate or ranking.")] = None,
     /,
     *,
-    at: Annotated[
-        tuple[int, ...],
-        repeatable("Of a campaign: an entry of its journal; give two."),
-    ] = (),
+    at: Annotated[tuple[int, ...], repeatable("Of a campaign: an entry of its journal; give two.")] = (),
     round: Annotated[tuple[int, ...], repeatable("Of a campaign: after which round; give two.")] = (),
     data: DataName = None,
     name: Name = None,

@@ -107,9 +107,6 @@ def train(
 
     ```
     sparingly distil train wmt22.jsonl wmt23.jsonl -u metric_var:metric=COMET -o model.skops
-    ```
-
-    ```
     sparingly distil train past.jsonl -u diversity -u hard=aspect:overall --learner boosting -o model.skops
     sparingly distil train past.jsonl -u metric_var --learner encoder --base xlm-roberta-base -o model.encoder
     ```
@@ -154,8 +151,7 @@ def apply(
     *,
     out: Annotated[Path, about("An evaluation set (.jsonl, .parquet), or .csv, .tsv.", "--out", "-o")],
     utility: Annotated[
-        tuple[str, ...],
-        repeatable("A utility of the model; default: all.", "--utility", "-u"),
+        tuple[str, ...], repeatable("A utility of the model; default: all.", "--utility", "-u")
     ] = (),
     kind: Annotated[
         Literal["column", "metric"], about("Columns, or metrics that are the same for all models.", "--as")
@@ -170,18 +166,14 @@ def apply(
 
     ```
     sparingly distil apply model.skops new.jsonl -o scored.jsonl
-    ```
-
-    ```
     sparingly distil apply model.skops sources.txt -o scored.csv
     sparingly select new.jsonl -m distilled:model=model.skops -b 100
     ```
     """
-    from sparingly.choose.distil.apply import SUFFIX, UNLIKE, apply_distilled
-    from sparingly.choose.distil.model import load_distilled
+    from sparingly.choose.distil.model import SUFFIX, UNLIKE, apply_distilled, load_distilled
     from sparingly.data import files, io
     from sparingly.data.evalset import EvalSet
-    from sparingly.data.io.records import line_id, read_lines
+    from sparingly.data.io.format import line_id, read_lines
     from sparingly.show.terminal.pool import show_applied
 
     distilled = load_distilled(model)

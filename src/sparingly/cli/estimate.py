@@ -94,7 +94,7 @@ def estimate(
     from sparingly.infer.estimate.result import Estimate
     from sparingly.show.report.score_tables import score_table
     from sparingly.show.terminal.console import show_summary
-    from sparingly.show.terminal.scores import show_estimate
+    from sparingly.show.terminal.results import show_estimate
 
     settings: dict[str, Any] = {**vars(intervals), "estimator": estimator, "by": by}
     settings["target"] = intervals.target or "set"

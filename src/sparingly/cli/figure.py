@@ -66,7 +66,7 @@ def figure(
     from sparingly.show.figures.charts import draw_decisions
     from sparingly.show.figures.charts import figure as draw
     from sparingly.show.figures.save import picture_kind, save_figure
-    from sparingly.show.terminal.console import show_figure
+    from sparingly.show.terminal.console import line, show_path
 
     if kind != "curve":
         for name, value in (("method", method), ("measure", measure), ("runs", runs)):
@@ -105,7 +105,9 @@ def figure(
         else found.summary().sentences[0]
         for found in results
     ]
-    show_figure(lines, out, ())
+    for text in lines:
+        line(text)
+    show_path(out)
 
 
 def _next_labels(found: Plan) -> str:

@@ -18,8 +18,7 @@ def import_(
     /,
     *,
     tool: Annotated[
-        str | None,
-        about("The tool that wrote the files; default: the one of the key.", "--from"),
+        str | None, about("The tool that wrote the files; default: the one of the key.", "--from")
     ] = None,
     key: Annotated[Path | None, about("The key of the export; a campaign in a file knows its own.")] = None,
     out: Annotated[
@@ -50,9 +49,6 @@ def import_(
 
     ```
     sparingly import export.json --from label-studio --key for-raters.key.json --out ratings.csv
-    ```
-
-    ```
     sparingly import export.json --key for-raters.key.json --into data.jsonl --out judged.jsonl
     sparingly import export.json --into campaign.db --raters 3=Ada,4=Bo
     ```

@@ -21,9 +21,6 @@ def methods(
 
     ```
     sparingly methods
-    ```
-
-    ```
     sparingly methods metric_cons
     sparingly methods --kind utility --json
     ```

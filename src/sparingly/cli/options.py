@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
 from sparingly.base.errors import MissingDataError, UsageError, listing
 from sparingly.base.syntax import command_with
 from sparingly.cli.parameters import about, flag, repeatable, several
-from sparingly.data.files import csv_text, without_formulas
+from sparingly.data.files import csv_text, text_lines, without_formulas, write_bytes
 
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
@@ -58,10 +58,7 @@ class ReadOptions:
         tuple[str, ...],
         repeatable("What a column of a table holds, COLUMN=ROLE; repeat for several. Saved beside the file."),
     ] = ()
-    option: Annotated[
-        tuple[str, ...],
-        several("An option of the format, key=value", "--option", "-S"),
-    ] = ()
+    option: Annotated[tuple[str, ...], several("An option of the format, key=value", "--option", "-S")] = ()
 
     labels: Annotated[
         Path | None, about("People's judgements in a file of their own: item, model, score, rater.")
@@ -200,19 +197,12 @@ def working(message: str) -> Iterator[OnProgress | None]:
 
 def read_ids(path: Path) -> list[str]:
     """Read ids from a file, one a line."""
-    from sparingly.data import files
-
-    return [line.strip() for _, line in files.text_lines(path) if line.strip()]
+    return [line.strip() for _, line in text_lines(path) if line.strip()]
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
-    from sparingly.data.files import write_atomically
-
-    def write(file: IO[bytes]) -> None:
-        file.write(text.encode("utf-8", "backslashreplace"))
-
-    write_atomically(path, write)
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
 
 
 # --- tables to fill in ----------------------------------------------------------------------------

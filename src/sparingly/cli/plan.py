@@ -78,7 +78,7 @@ def plan(
     ```
     """
     from sparingly.show.terminal.console import show_summary
-    from sparingly.show.terminal.plan import show_plan
+    from sparingly.show.terminal.results import show_plan
 
     goals: dict[str, Any] = {"width": width, "detect": detect, "level": level, "power": power}
     formula: dict[str, Any] = {"win_rate": win_rate, "pass_rate": pass_rate, "models": models, "of": of}

@@ -288,7 +288,7 @@ def verify(
     from sparingly.choose.pool.scored_pool import ScoredPool
     from sparingly.data.selection import Selection
     from sparingly.run.verify import verify_pool
-    from sparingly.show.terminal.selection import show_verification
+    from sparingly.show.terminal.results import show_verification
 
     chosen = Selection.load(selection)
     with working("verifying"):

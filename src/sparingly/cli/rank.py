@@ -73,7 +73,7 @@ def rank(
     from sparingly.infer.compare.compare import compare_votes
     from sparingly.infer.rank.rank import rank as order
     from sparingly.show.report.score_tables import ranking_table
-    from sparingly.show.terminal.scores import show_ranking
+    from sparingly.show.terminal.results import show_ranking
 
     if deciding.expect and format != "text":
         raise UsageError("What is expected is printed as text or JSON: leave out --expect or --format.")

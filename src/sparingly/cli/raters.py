@@ -34,9 +34,6 @@ def raters(
 
     ```
     sparingly raters judged.jsonl --aspect overall
-    ```
-
-    ```
     sparingly raters campaign.db
     sparingly raters judged.jsonl -a mqm --metric COMET
     sparingly raters judged.jsonl -a overall --controls controls-judged.jsonl
@@ -44,7 +41,7 @@ def raters(
     ```
     """
     from sparingly.run.raters.report import rater_report
-    from sparingly.show.terminal.raters import show_raters
+    from sparingly.show.terminal.results import show_raters
 
     with source.open(sources) as subject:
         subject.check_answered()

@@ -111,9 +111,6 @@ def writeup(
 
     ```
     sparingly writeup chosen.json
-    ```
-
-    ```
     sparingly writeup chosen.json --format latex > selection.tex
     ```
     """

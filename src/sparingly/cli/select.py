@@ -41,8 +41,7 @@ def select(
     cost: Annotated[str | None, about("The cost: a column, length, or fit.")] = None,
     never: Annotated[Path | None, about("A file of ids that must not be chosen, one a line.")] = None,
     crowd: Annotated[
-        tuple[str, ...],
-        repeatable("A model that the method may see; repeat for several. Default: all."),
+        tuple[str, ...], repeatable("A model that the method may see; repeat for several. Default: all.")
     ] = (),
     crowd_too: Annotated[bool, flag("With --crowd: judge its models, too, not only the others.")] = False,
     out: Annotated[Path | None, about("Where to write the selection (JSON).", "--out", "-o")] = None,
@@ -69,7 +68,7 @@ def select(
     ```
     """
     from sparingly.choose.select import select as choose
-    from sparingly.show.terminal.selection import show_selection
+    from sparingly.show.terminal.results import show_selection
 
     settings: dict[str, Any] = {
         "method": method,

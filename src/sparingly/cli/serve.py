@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from urllib.parse import urlsplit
 
 from sparingly.base.errors import InputError, UsageError
+from sparingly.cli.campaign import set_guidelines
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit, parts_of
 from sparingly.cli.parameters import about, flag, options
 from sparingly.cli.subject import Ask, Name, Sources, is_campaign, opened, strategy_to_ask, subject_of
-from sparingly.data.files import naming_target, text_lines
+from sparingly.data.files import naming_target, write_atomically
 from sparingly.data.selection import Selection
 
 if TYPE_CHECKING:
@@ -38,21 +39,17 @@ class ServerOptions:
     host: Annotated[str, about("The address to listen at; default: only this machine.")] = "127.0.0.1"
     port: Annotated[int, about("The port; 0 takes a free one.")] = 8000
     secret_file: Annotated[
-        Path | None,
-        about("The key that signs sessions; default: beside a campaign's file."),
+        Path | None, about("The key that signs sessions; default: beside a campaign's file.")
     ] = None
     public: Annotated[
         str | None,
-        about(
-            "The public address behind a proxy: https://judge.example.org, or https://example.org/judge.",
-        ),
+        about("The public address behind a proxy: https://judge.example.org, or https://example.org/judge."),
     ] = None
     renew_organiser: Annotated[
         bool, flag("Revoke earlier organiser links, for example one that others have seen.")
     ] = False
     once_links: Annotated[
-        Path | None,
-        about("Write the links here, readable only by you, and not on the terminal."),
+        Path | None, about("Write the links here, readable only by you, and not on the terminal.")
     ] = None
 
     @property
@@ -91,16 +88,13 @@ def serve(
         str, about("Make a link for each of these, separated by commas.", show_default=False)
     ] = "",
     instructions: Annotated[
-        Path | None,
-        about(
-            "The guidelines: Markdown with a title, a scale in words, examples, consent.",
-        ),
+        Path | None, about("The guidelines: Markdown with a title, a scale in words, examples, consent.")
     ] = None,
     form: Annotated[
         str | None,
         about(
-            "What raters fill in: pass_fail, rubric, stars, score, contrastive, esa or mqm (both mark "
-            "errors); pass_fail on a scale from 0 to 1, else score. Pairs (--ask pairs) have their own form.",
+            "What raters fill in: pass_fail, rubric, stars, score, contrastive, ranking, esa or mqm (both "
+            "mark errors); default: pass_fail on a scale from 0 to 1, else score. --ask pairs has its own.",
         ),
     ] = None,
     one_by_one: Annotated[bool, flag("Show the outputs of an item one after the other.")] = False,
@@ -121,33 +115,29 @@ def serve(
         about("The share of outputs that two raters judge, and at least 20, so that agreement is known."),
     ] = 0.1,
     tutorial: Annotated[
-        Path | None,
-        about("Items with known answers (labels) that raters judge first, until right."),
+        Path | None, about("Items with known answers (labels) that raters judge first, until right.")
     ] = None,
     controls: Annotated[
-        Path | None,
-        about("Items with known answers, hidden among the others: one in ten pages."),
+        str | None,
+        about(
+            "One in ten pages: items with known answers from a file; or damaged: outputs judged before, with "
+            "words replaced, which must not score higher.",
+        ),
     ] = None,
     images: Annotated[
         Path | None,
-        about(
-            "The folder of images: texts that name one, as a path or a Markdown image, show it.",
-        ),
+        about("The folder of images: texts that name one, as a path or a Markdown image, show it."),
     ] = None,
     repeats: Annotated[
-        float,
-        about("The share of pages that a rater judges a second time: how they agree with themselves."),
+        float, about("The share of pages that a rater judges a second time: how they agree with themselves.")
     ] = 0.0,
-    adjudicator: Annotated[
-        str | None,
-        about(
-            "Who decides where two raters disagree: a rater, who sees both answers, or third (any other).",
-        ),
-    ] = None,
+    third_rater: Annotated[
+        bool, flag("Ask a third rater where two disagree, who decides; otherwise reviewers do.")
+    ] = False,
     help_from: Annotated[
         str | None,
         about(
-            "Fill in an AI's answers for some questions: a metric, or a file with item, model, score, spans.",
+            "Fill in an AI's answers for some questions: a metric, or a file with item, model, score, spans."
         ),
     ] = None,
     help_share: Annotated[
@@ -165,8 +155,7 @@ def serve(
         int | None, about("With --panel: the pages that one person judges; default: all.")
     ] = None,
     panel_screened: Annotated[
-        str | None,
-        about("With --panel: the code, or address, for those who do not consent."),
+        str | None, about("With --panel: the code, or address, for those who do not consent.")
     ] = None,
     panel_pay: Annotated[
         float | None, about("With --panel: what one person is paid; your pages show what an hour comes to.")
@@ -175,7 +164,10 @@ def serve(
         float | None, about("What an hour of a rater is paid; your pages show the cost so far.")
     ] = None,
     reviewers: Annotated[
-        str, about("Links for colleagues who read your pages; --adjudicator decides.", show_default=False)
+        str,
+        about(
+            "Links for colleagues who read your pages and decide where raters disagree.", show_default=False
+        ),
     ] = "",
     viewers: Annotated[str, about("Links for people who only read your pages.", show_default=False)] = "",
     serving: ServerOptions = DEFAULT_SERVER,
@@ -212,6 +204,7 @@ def serve(
     from sparingly.show.web.panel import EXAMPLE, Panel
     from sparingly.show.web.server import run
     from sparingly.show.web.several import create_several, path_names
+    from sparingly.show.web.web import DAMAGED
 
     are_campaigns = all(map(is_campaign, sources))
     addresses = sources if are_campaigns else (_new_campaign(sources, budget, reading, ask),)
@@ -232,7 +225,7 @@ def serve(
                 one_by_one=one_by_one,
                 reference=reference,
                 tutorial=None if tutorial is None else load(tutorial),
-                controls=None if controls is None else load(controls),
+                controls=DAMAGED if controls == DAMAGED else load(controls) if controls else None,
                 language=language,
                 panel=None if panel is None else Panel(panel, panel_pages, panel_screened, panel_pay),
                 hosts=serving.hosts,
@@ -242,7 +235,7 @@ def serve(
                 rate=rate,
                 help_from=help_from,
                 help_share=help_share,
-                adjudicator=adjudicator,
+                third_rater=third_rater,
                 repeats=repeats,
                 images=images,
             )
@@ -297,11 +290,7 @@ def _begin(web: Web, instructions: Path | None) -> None:
     if not status.closed and not any(set_status.rounds for set_status in status.sets):
         web.campaign.next()
     if instructions is not None:
-        text = "\n".join(line for _, line in text_lines(instructions))
-        try:
-            web.campaign.set_guidelines(text)
-        except InputError as error:
-            raise error.at(file=instructions) from None
+        set_guidelines(web.campaign, instructions)
     web.board.refresh()
 
 
@@ -343,7 +332,8 @@ def _new_campaign(
 def _tell(links: dict[str, str], file: Path | None, *, json: bool) -> None:
     """Tell the links, this once."""
     if file is not None:
-        _write_private(file, "".join(f"{person}\t{link}\n" for person, link in links.items()), replace=True)
+        text = "".join(f"{person}\t{link}\n" for person, link in links.items())
+        write_atomically(file, lambda target: target.writelines([text.encode()]), private=True)
         summary = {"written": str(file)}
     else:
         summary = links
@@ -390,7 +380,7 @@ def _secret(address: str, file: Path | None, name: str | None = None) -> str:
     return secret
 
 
-def _write_private(path: Path, text: str, *, replace: bool = False) -> None:
+def _write_private(path: Path, text: str) -> None:
     """Write a file that nobody else can read, whole or not at all; the first to write it wins."""
     with naming_target(path):
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -399,9 +389,6 @@ def _write_private(path: Path, text: str, *, replace: bool = False) -> None:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            if replace:
-                Path(temporary).replace(path)
-                return
             try:
                 path.hardlink_to(temporary)
             except FileExistsError:

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from sparingly.run.campaign.campaign import Campaign
 
 Sources = Annotated[
-    tuple[str, ...],
-    about("The data (several files join by item), data and a selection, or a campaign."),
+    tuple[str, ...], about("The data (several files join by item), data and a selection, or a campaign.")
 ]
 Address = Annotated[str, about("The campaign's file, or the URL of its database.")]
 Name = Annotated[str | None, about("The campaign's name, where the database holds several.")]

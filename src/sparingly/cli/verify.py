@@ -47,7 +47,7 @@ def verify(
     from sparingly.run.verify import load_result
     from sparingly.run.verify import verify as rederive
     from sparingly.show.terminal.campaign import show_campaign_verification
-    from sparingly.show.terminal.selection import show_verification
+    from sparingly.show.terminal.results import show_verification
 
     if is_campaign(sources[0]):
         with opened(sources[0], name) as running, working("drawing every round again"):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,8 @@ from sparingly.base.errors import DataError, MissingDataError, UnknownNameError,
 from sparingly.base.format import counted
 from sparingly.base.summary import html_table
 from sparingly.base.syntax import argument
+from sparingly.base.text import Bare, Items, Quoted, parse_call
 from sparingly.data import fields
-from sparingly.data.combine import HOW, Combination
 from sparingly.data.roles import TableRoles
 from sparingly.data.scale import Scale
 from sparingly.data.signature import (
@@ -31,6 +32,68 @@ from sparingly.data.signature import (
 )
 from sparingly.data.store import Parts, Store, build_store, checked_weights, frozen
 from sparingly.data.tables import Preferences, Ratings, Repeats, derive_preferences
+
+# --- Combinations: aspects put together from others ---
+
+HOW = ("sum", "mean", "product", "weighted")
+
+
+@dataclass(frozen=True)
+class Combination:
+    """An aspect made of others: their sum, mean, product, or weighted sum; missing where one is missing.
+
+    As text: ``sum:of=[coherence,fluency]``, ``weighted:of=[adequacy,fluency],weights=[2,1]``.
+    """
+
+    how: Literal["sum", "mean", "product", "weighted"]
+    of: tuple[str, ...]
+    weights: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.of:
+            raise UsageError(f"The {self.how} of no aspects: write {self.how}:of=[one,other].")
+        if self.how == "weighted" and len(self.weights) != len(self.of):
+            raise UsageError(f"There are {len(self.of)} aspects to combine but {len(self.weights)} weights.")
+        if not all(math.isfinite(weight) for weight in self.weights):
+            raise UsageError("Weights are finite numbers.")
+        if self.how != "weighted" and self.weights:
+            raise UsageError(f"Weights go with weighted:of=[…],weights=[…], not with {self.how}.")
+
+    @classmethod
+    def parse(cls, text: str) -> Combination:
+        """Read a combination from text."""
+        call = parse_call(text)
+        if call.name not in HOW:
+            raise UnknownNameError("way to combine aspects", call.name, HOW)
+        values = {key: _texts(key, value) for key, value in call.values}
+        unknown = set(values) - {"of", "weights"}
+        if unknown:
+            raise UnknownNameError(f"parameter of {call.name}", min(unknown), ("of", "weights"))
+        try:
+            weights = tuple(float(text) for text in values.get("weights", ()))
+        except ValueError as error:
+            raise UsageError(f"Weights are numbers: {error}.") from None
+        return cls(call.name, values.get("of", ()), weights)  # type: ignore[arg-type]
+
+    def combine(self, aspects: Mapping[str, Floats]) -> Floats:
+        """Return the combined scores of aspects by name, items x models."""
+        parts = np.stack([aspects[name] for name in self.of])
+        if self.how == "product":
+            return np.asarray(parts.prod(axis=0))
+        weights = np.array(self.weights if self.how == "weighted" else (1.0,) * len(self.of))
+        total = np.tensordot(weights, parts, axes=1)
+        return np.asarray(total / len(self.of) if self.how == "mean" else total)
+
+
+def _texts(key: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, Bare | Quoted):
+        return (value.text,)
+    if isinstance(value, Items):
+        return tuple(part.text for part in value.values)
+    raise UsageError(f"The parameter {key} takes a list [a,b].")
+
+
+# --- The evaluation set: items x models with metrics, judgements and texts, frozen, with cheap views ---
 
 __all__ = ["EvalSet", "NamedArrays", "Store", "the_only"]
 
@@ -397,13 +460,10 @@ class EvalSet:
         return positions
 
     def reveal(self, cells: Mask, compared: Mask | None = None) -> EvalSet:
-        """Return the set with the scores and ratings of some cells, and with some of its preferences.
+        """Return the set with the scores and ratings of some cells (items × models) and no others.
 
-        People's judgements of references stay: they are not about the models.
-
-        Args:
-            cells: items × models: whose scores and ratings can be seen.
-            compared: Which rows of ``preferences`` can be seen; None for no row.
+        Of ``preferences`` the compared rows are left, none unless given. People's judgements of references
+        stay: they are not about the models.
         """
         rows, columns = self.places_in_store
         visible = np.zeros((len(self.store.items), len(self.store.models)), bool)
@@ -551,7 +611,8 @@ class EvalSet:
         if stored is None:
             digest = compute()
         else:
-            digest = _shared_digests.get([stored], (name, self.keys.tobytes(), self.models), compute)
+            rows = None if self._rows is None else self._rows.tobytes()
+            digest = _shared_digests.get([stored], (name, rows, self._models), compute)
         return self._digests.setdefault(name, digest)
 
     def _arrays(self, name: str) -> list[NDArray[Any]]:

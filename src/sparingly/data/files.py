@@ -329,7 +329,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def parse_json(text: str, path: Path, line: int | None = None) -> Any:
     """Parse JSON strictly: a key that is there twice is an error, as is anything after the value."""
     try:
-        return json.loads(text, object_pairs_hook=_unique_keys)
+        return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         cut_off = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
         start = max(0, error.pos - 10)
@@ -378,6 +378,10 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
                 raise InputError(f'the key "{key}" is there twice', field=key, fix="Keep one of them")
             earlier.add(key)
     return values
+
+
+# Made once: a file has as many texts as lines.
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys)
 
 
 def _shorten(text: str, length: int = 40) -> str:

@@ -28,9 +28,7 @@ def join(sets: Sequence[EvalSet], names: Sequence[str]) -> EvalSet:
     - What two sets say of the same cell must be the same. A column of the items in which sets differ becomes
       one of the cells.
 
-    Args:
-        sets: The evaluation sets.
-        names: What they are called, in names of models and in errors.
+    ``names`` are what the sets are called, in names of models and in errors.
     """
     sets = _matched_by_input(_named_by_task(list(sets)))
     for place, data in enumerate(sets[1:], 1):
@@ -95,10 +93,7 @@ def with_labels(data: EvalSet, labels: EvalSet, name: str) -> EvalSet:
     Every score in the labels counts as given by people. Where no id is in both, labels belong to the item
     with the same input. Labels of one model belong to the only model of the data, whatever it is called.
 
-    Args:
-        data: The evaluation set.
-        labels: The labels, read as an evaluation set.
-        name: The file of the labels, for errors.
+    ``name`` is the file of the labels, for errors.
     """
     if not (labels.metrics or labels.aspects or len(labels.ratings) or len(labels.preferences)):
         raise DataError(f"{name}: there are no labels in it. A row needs an item, its model and a score.")

@@ -39,12 +39,8 @@ Id = Annotated[str, as_id]
 def read(kind: type[Part], values: Any, field: str = "", *, name: str | None = None, **known: Any) -> Part:
     """Return a dataclass from the values of a file; ``field`` is where they stand in it.
 
-    Args:
-        kind: The dataclass.
-        values: The object of the file.
-        field: Its place, such as ``signature``, for errors.
-        name: What a missing key is missing from, in the error; by default the key is read as null.
-        known: Fields that the caller has read.
+    ``name`` is what a missing key is missing from, in the error; by default the key is read as null.
+    ``known`` are fields that the caller has read.
     """
     record = as_mapping(values, field or kind.__name__)
     parts, missing = dict(known), []

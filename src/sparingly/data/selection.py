@@ -14,8 +14,7 @@ from sparingly.base.arrays import Floats, Mask, Objects
 from sparingly.base.errors import InputError, listing
 from sparingly.base.format import counted, number_text, share_text
 from sparingly.base.registry import Method
-from sparingly.base.summary import Summary
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import Summary, Tabular
 from sparingly.data import files, schema
 from sparingly.data.signature import Signature
 from sparingly.data.values import as_id, as_list, as_mapping, as_number, as_text, check_version, plain, shown

@@ -10,8 +10,7 @@ import numpy as np
 
 from sparingly.base.errors import listing
 from sparingly.base.format import decimal_text, score_decimals
-from sparingly.base.summary import Summary
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import Summary, Tabular
 from sparingly.data.values import plain
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate, EstimateSignature
 from sparingly.infer.rank.rank import joint_of, rank_estimates

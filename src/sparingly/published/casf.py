@@ -13,7 +13,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, MissingDataError, UsageError
 from sparingly.base.registry import parameter, register
-from sparingly.base.stats.moments import row_means
+from sparingly.base.stats.moments import principal_axes, row_means
 from sparingly.base.syntax import lacking
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen
@@ -21,6 +21,7 @@ from sparingly.choose.design.variables import with_means
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.run.rounds.strategy import Finished, State, Strategy
+from sparingly.signals.embed.evalset import embed_outputs
 from sparingly.signals.overlap.similarity import count_bigrams
 
 Similarity = Callable[[int], Floats]
@@ -83,6 +84,18 @@ def standardised_sum(aspects: Sequence[Floats]) -> Floats:
     return total
 
 
+def text_features(data: EvalSet, count: int) -> list[Floats]:
+    """Return where outputs lie on the largest axes of their embeddings (items × models each)."""
+    if not count:
+        return []
+    embedded = embed_outputs(data)
+    centred = embedded.vectors - embedded.vectors[embedded.present].mean(axis=0)
+    seen = centred[embedded.present]
+    axes = centred @ principal_axes(seen.T @ seen, count, 1e-12)
+    axes[~embedded.present] = np.nan
+    return list(np.moveaxis(axes, 2, 0))
+
+
 def predicted_quality(
     metrics: Sequence[Floats],
     target: Floats,
@@ -108,9 +121,13 @@ def predicted_quality(
         raise DataError(
             "casf has fewer than two judged items to learn from: record the earlier rounds first."
         )
+    from sklearn import config_context
+
     learner = make_regressor(regressor, **settings)
-    learner.fit(features[judged], observed[judged])
-    predicted = np.asarray(learner.predict(features), np.float64)
+    # Each of hundreds of trees would check the same numbers again.
+    with config_context(assume_finite=True, skip_parameter_validation=True):
+        learner.fit(features[judged], observed[judged])
+        predicted = np.asarray(learner.predict(features), np.float64)
     return predicted if rows == "item" else np.asarray(predicted.reshape(target.shape).sum(axis=1))
 
 
@@ -167,7 +184,8 @@ class Casf(Strategy):
     redundancy with what is chosen is within the tolerance, else the least redundant.
 
     A ranking only: the picks follow from the data, whatever the seed, so they have no inclusion probabilities
-    and no interval. With ``phases=1`` it is the paper's single-metric (``by=metric``) or eight-metric
+    and no interval. ``text_axes`` lets the learner see the outputs, which the paper leaves to future work.
+    With ``phases=1`` it is the paper's single-metric (``by=metric``) or eight-metric
     (``by=mean``) baseline, with ``controller=false`` its online sampling.
     """
 
@@ -190,6 +208,9 @@ class Casf(Strategy):
     metrics: tuple[str, ...] = parameter((), "the learner's features; default: all metrics")
     aspects: tuple[str, ...] = parameter((), "what the learner predicts; default: the judged aspect")
     controller: bool = parameter(True, "whether redundancy with what is chosen counts")
+    text_axes: int = parameter(
+        0, "how many axes of the outputs' character n-grams the learner sees beside the metrics", minimum=0
+    )
     tolerance: float = parameter(
         0.0, "the bigram redundancy up to which an item is not redundant", minimum=0.0
     )
@@ -211,19 +232,23 @@ class Casf(Strategy):
         metric = self.metric
         if self.by == "metric":
             metric = the_only("metric", self.metric, data.metrics, "Name the first phase's: casf:metric=….")
-        if self.controller and self.phases > 1 and data.outputs is None:
+        if self._reads_outputs and data.outputs is None:
             raise MissingDataError(
-                "The controller of casf compares outputs, and the evaluation set has none: "
-                "write casf:controller=false."
+                "The controller and the text axes of casf read outputs, and the evaluation set has none: "
+                "write casf:controller=false,text_axes=0."
             )
         return replace(self, metrics=names, metric=metric)
 
+    @property
+    def _reads_outputs(self) -> bool:
+        return self.phases > 1 and (self.controller or self.text_axes > 0)
+
     def reads(self, data: EvalSet) -> frozenset[str]:
-        """Read the metrics, and the outputs for the controller."""
+        """Read the metrics, and the outputs for the controller and the text axes."""
         metric_fields = {
             fields.metric(name) for name in (*self.metrics, *((self.metric,) if self.metric else ()))
         }
-        return frozenset(metric_fields | ({"outputs"} if self.controller and self.phases > 1 else set()))
+        return frozenset(metric_fields | ({"outputs"} if self._reads_outputs else set()))
 
     def label_fields(self, data: EvalSet, aspect: str) -> frozenset[str]:
         """Show the aspects that the learner predicts, beside the one that is judged."""
@@ -241,7 +266,10 @@ class Casf(Strategy):
         else:
             judged = [state.data.truth(name) for name in self.aspects] or [state.labels]
             quality = predicted_quality(
-                [state.data.metrics[name] for name in self.metrics],
+                [
+                    *(state.data.metrics[name] for name in self.metrics),
+                    *text_features(state.data, self.text_axes),
+                ],
                 standardised_sum(judged),
                 rows=self.rows,
                 regressor=self.regressor,

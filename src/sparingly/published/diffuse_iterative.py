@@ -186,10 +186,6 @@ class DiffuseIterative(Strategy):
         """Read the outputs, or the column with their vectors."""
         return embedding_fields(self.embedding, outputs=True)
 
-    def label_fields(self, data: EvalSet, aspect: str) -> frozenset[str]:
-        """Show the preferences, and the scores from which they can be derived."""
-        return super().label_fields(data, aspect) | {"preferences"}
-
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """The pairs of models that are compared."""

@@ -25,6 +25,7 @@ from sparingly.infer.estimate.result import Estimate
 from sparingly.run.rounds.strategy import Finished, State, Strategy, merge_rounds
 
 _ADVICE = "strata whose sizes follow the ratings were worse than random in Saldías et al. 2022, Table 2."
+_ROUNDING = 1e-24
 NO_INTERVAL = (
     "no standard errors and no intervals: earlier ratings decided how many items each stratum gave, so the "
     "stratified mean is not exactly unbiased and its error is understated; waves gives intervals."
@@ -55,6 +56,9 @@ class IncrementalStrata(Strategy):
     by: str | None = parameter(None, "the strata, as in stratified")
     size: int = parameter(80, "how many items a bin has", minimum=1)
     rounds: int = parameter(5, "into how many rounds the budget is divided", minimum=2)
+    update: Literal["round", "rating"] = parameter(
+        "round", "learn the spread after every round, or after every item, as the paper does"
+    )
     neighbours: int = parameter(25, "with spread=knn: how many judged items predict one", minimum=1)
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
@@ -77,7 +81,7 @@ class IncrementalStrata(Strategy):
         judged_count = int(state.asked.any(axis=1).sum())
         total = state.budget.count_of(len(state.data))
         # At least one more item a round, where there are fewer items than rounds.
-        even = max(total * state.number // self.rounds, judged_count + 1)
+        even = max(total * state.number // self.rounds * (self.update == "round"), judged_count + 1)
         upto = min(total, judged_count + state.size if state.size else even)
         if upto <= judged_count:
             return Finished("the budget is spent.")
@@ -107,7 +111,7 @@ class IncrementalStrata(Strategy):
         if state.number == 1:
             return np.ones(len(strata.names))
         if self.spread == "ratings":
-            return _deviations(state.labels, strata)
+            return deviations_in(state.labels, strata)
         predicted = np.full(state.data.shape, np.nan)
         variates = variates_of(state.data, tuple(state.data.metrics))
         for model in range(predicted.shape[1]):
@@ -117,7 +121,7 @@ class IncrementalStrata(Strategy):
                     variates[:, :, model], rows, state.labels[rows, model], self.neighbours
                 )
                 predicted[:, model] = np.where(state.asked[:, model], np.nan, predictions)
-        return _deviations(predicted, strata)
+        return deviations_in(predicted, strata)
 
     def estimate(self, state: State, **options: Any) -> Estimate:
         """Return the stratified mean, without an error unless everything is judged."""
@@ -155,7 +159,7 @@ def without_errors(result: Estimate) -> Estimate:
     )
 
 
-def _deviations(scores: Floats, strata: Groups) -> Floats:
+def deviations_in(scores: Floats, strata: Groups) -> Floats:
     """Return the root of the models' mean variance within every stratum."""
     present = ~np.isnan(scores)
     present_scores = np.where(present, scores, 0.0)
@@ -166,6 +170,8 @@ def _deviations(scores: Floats, strata: Groups) -> Floats:
         deviation = np.where(present[:, model], scores[:, model] - mean[strata.of_unit], 0.0)
         square += strata.totals(deviation**2)
         freedom += np.maximum(count - 1, 0)
+    # Equal scores differ by rounding alone, which is no spread.
+    square[square <= _ROUNDING * (present_scores**2).sum()] = 0.0
     overall = square.sum() / max(freedom.sum(), 1.0)
     variance = np.where(freedom > 0, square / np.maximum(freedom, 1.0), overall)
     return np.sqrt(variance) if overall > 0 else np.ones(len(square))

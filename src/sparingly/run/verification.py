@@ -9,7 +9,10 @@ import numpy as np
 
 from sparingly._version import __version__
 from sparingly.base.arrays import Floats
+from sparingly.base.registry import spell_saved
 from sparingly.base.summary import html_table
+
+EARLIER_RULE = "was made by an earlier rule and cannot be derived again"
 
 
 @dataclass(frozen=True)
@@ -19,8 +22,7 @@ class Verification:
     problems: tuple[str, ...]  # what differs; empty when the result is what its signature says
     # What is worth knowing and no problem, such as another version of the package.
     notes: tuple[str, ...] = ()
-    # Whether scores and standard errors agree, and other numbers are made otherwise by this version than by
-    # the one of the signature, so that they were not verified.
+    # Whether a part was not verified, since this version makes it otherwise than the one of the signature.
     partial: bool = False
 
     @property
@@ -48,6 +50,13 @@ def version_notes(kind: str, version: str) -> tuple[str, ...]:
     if version == __version__:
         return ()
     return (f"The {kind} was made by version {version}; this is {__version__}.",)
+
+
+def earlier_rule(what: str, method: str) -> tuple[str, ...]:
+    """Say that something was made by a rule that this version has no more, where it was."""
+    if spell_saved(method) == method:
+        return ()
+    return (f"{what} {EARLIER_RULE}.",)
 
 
 def same_numbers(stated: Floats | None, right: Floats | None) -> bool:

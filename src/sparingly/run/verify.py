@@ -12,9 +12,8 @@ import numpy as np
 from sparingly._version import __version__
 from sparingly.base.errors import InputError, SparinglyError, UsageError
 from sparingly.base.format import counted
-from sparingly.base.registry import spell_saved
 from sparingly.base.text import Bare, Items, Quoted, Value, parse_call
-from sparingly.choose.distil.apply import is_of_judged
+from sparingly.choose.distil.model import is_of_judged
 from sparingly.choose.pool.scored_pool import ScoredPool
 from sparingly.choose.pool.select import ANCHOR, METHOD, select_pool
 from sparingly.choose.select import select
@@ -36,7 +35,7 @@ from sparingly.infer.rank.ranking import FORMAT as RANKING
 from sparingly.infer.rank.ranking import Ranking, RankingSignature
 from sparingly.run.rounds.next_round import digest_of_rounds, next_round
 from sparingly.run.rounds.strategy import Finished
-from sparingly.run.verification import Verification, same_numbers, version_notes
+from sparingly.run.verification import Verification, earlier_rule, same_numbers, version_notes
 
 __all__ = ["Verification", "VerifiedResult", "load_result", "verify", "verify_pool"]
 
@@ -272,12 +271,14 @@ def verify_round(selection: Selection, data: EvalSet, earlier: Sequence[Selectio
         return Verification((f"{reason}: {len(earlier)} were given.",), notes)
     if digest_of_rounds(earlier) != signature.earlier:
         return Verification(("The rounds before it are not those of the signature.",), notes)
+    if unknown := earlier_rule(f"Round {signature.round}", signature.method):
+        return Verification((), (*unknown, *notes), partial=True)
     attempts: list[list[str]] = []
     for size in _round_sizes(selection, data):
         try:
             rederived = next_round(
                 data,
-                spell_saved(signature.method),
+                signature.method,
                 signature.budget,
                 aspect=signature.aspect,
                 rounds=earlier,

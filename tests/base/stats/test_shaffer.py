@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.base.errors import UsageError
-from sparingly.base.stats.multiple_tests import holm, most_equal, shaffer
+from sparingly.base.stats.pairs import holm, most_equal, shaffer
 
 
 def _partitions(models: int) -> list[list[int]]:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import sparingly
-from benchmarks.analyses.base import Analysis
+from benchmarks.analyses.base import Analysis, name_list, short
 from benchmarks.analyses.clusters import _ticks, cluster_norms
 from benchmarks.analyses.difference_map import DifferenceMap, difference_map
 from benchmarks.analyses.distances import winning_distances
@@ -78,6 +78,12 @@ def test_every_picture_says_what_it_is_and_of_how_much(kind: str) -> None:
     assert whole["background"] == "#FFFFFF"
     assert whole["description"].startswith(chart_title(whole))
     assert whole["config"]["font"] == look.FONT
+
+
+def test_long_names_are_shortened() -> None:
+    assert len(short("a model (tuned) " * 20)) <= 43
+    assert short("Elm + rerank (beam = 4)") == "Elm + rerank (beam = 4)"
+    assert name_list(["a", "b", "c"]) == "3 models"
 
 
 @pytest.mark.parametrize("kind", FOUND)

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from benchmarks.leaderboard.board import first_shares, over_sets, scores
-from sparingly.base.stats.multiple_tests import holm
+from sparingly.base.stats.pairs import holm
 from tests.benchmarks.leaderboard.arrays import results_of, runs_of
 
 FOUND = {

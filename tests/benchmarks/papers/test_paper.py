@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from benchmarks import paper
 from benchmarks.analyses.__main__ import ANALYSES
-from benchmarks.papers.catalogue import PaperTable
+from benchmarks.papers.catalogue import HOMES, PaperTable
+from benchmarks.verdicts import REPRODUCES, reproduces
 
 
 @pytest.fixture
@@ -23,14 +25,19 @@ def table(monkeypatch: pytest.MonkeyPatch) -> PaperTable:
     )
     monkeypatch.setattr(paper, "names", lambda: ("s9-table1",))
     monkeypatch.setattr(paper, "paper_table", lambda name: made)
+    monkeypatch.setattr(paper, "reproduces", lambda name: ("no", "nothing is here."))
     return made
 
 
 def test_tables_are_listed(table: PaperTable, capsys: pytest.CaptureFixture[str]) -> None:
     assert paper.main(["list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "s9-table1  Somebody 2030, Table 1: nothing"
-    assert [line.split()[0] for line in lines[1:]] == list(ANALYSES)
+    assert [line.rstrip() for line in lines[:3]] == [
+        "name         reproduces",
+        "s9-table1    no          Somebody 2030, Table 1: nothing",
+        "                         because nothing is here.",
+    ]
+    assert [line.split()[0] for line in lines[3:]] == list(ANALYSES)
     assert paper.main(["list", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["s9-table1"] == table.title
 
@@ -55,8 +62,12 @@ def test_a_table_is_printed_and_its_numbers_are_written(
     ("arguments", "sentence"),
     [
         (["s0-table50"], 'There is no table of a paper "s0-table50". Did you mean s0-table5'),
-        (["s0-fig5"], "s0-fig5 cannot be computed: "),
-        (["s0-table1", "--data", "nowhere"], "name its folder with --data"),
+        (["s0-table7"], "s0-table7 cannot be computed: "),
+        (
+            ["s0-table1", "--data", "nowhere"],
+            "s0-table1 wants wmt23_zhen.jsonl.gz, wmt23_ende.jsonl.gz in nowhere; missing there: "
+            "wmt23_zhen.jsonl.gz, wmt23_ende.jsonl.gz. Name the folder of the data sets with --data.",
+        ),
     ],
 )
 def test_what_cannot_be_computed(
@@ -64,3 +75,32 @@ def test_what_cannot_be_computed(
 ) -> None:
     assert paper.main(arguments) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_every_table_says_whether_it_reproduces() -> None:
+    assert set(REPRODUCES) == set(HOMES)
+    for name in HOMES:
+        verdict, because = reproduces(name)
+        assert verdict in ("yes", "direction", "no")
+        assert because.endswith(".") == (verdict != "yes")
+
+
+def test_all_tables_are_computed_once_and_dated(
+    table: PaperTable, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["all", "--data", str(tmp_path), "--effort", "quick", "--out", str(tmp_path / "done")]
+    assert paper.main([*arguments, "--minutes", "0"]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[0] == "s9-table1    not yet"
+    assert "0 of 1 tables are in" in out
+    assert "type the same command again" in out
+    assert paper.main(arguments) == 0
+    first = capsys.readouterr().out
+    assert re.match(r"s9-table1    20\d\d-\d\d-\d\d, 0 s, code \w{8}\n1 of 1 tables are in ", first)
+    written = (tmp_path / "done" / "s9-table1.quick.md").read_text(encoding="utf-8")
+    assert written.endswith("Somebody 2030, Table 1: nothing\n\n| runs |\n|---|\n| 4 |\n")
+    # What is there is not computed again.
+    assert paper.main([*arguments, "--minutes", "0"]) == 0
+    assert capsys.readouterr().out == first
+    assert paper.main([*arguments, "--only", "s4"]) == 0
+    assert capsys.readouterr().out.startswith("0 of 0 tables")

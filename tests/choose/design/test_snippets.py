@@ -239,3 +239,31 @@ def test_a_length_goes_with_fixed_snippets_only(kind: str) -> None:
 def test_a_cost_is_refused_with_what_to_do_instead() -> None:
     with pytest.raises(UsageError, match=r"not cost:20: divide the cost .* or draw whole documents"):
         select(made(), "snippets", "cost:20")
+
+
+def test_reading_context_is_paid_for() -> None:
+    free = select(made(), "snippets:kind=segment", 24)
+    assert len(free) == 24
+    for kind, context in (("segment", 4), ("budgeted", 4), ("fixed,length=8", 4), ("budgeted,wrap=true", 4)):
+        spent: list[float] = []
+        for seed in range(40):
+            chosen = select(made(), f"snippets:kind={kind},context={context},reading=0.5", 24, seed=seed)
+            first: dict[str, Any] = {}
+            for row in chosen:
+                first.setdefault(row.unit or row.item, row)
+            # Of a snippet the context of its first segment is read; the others follow on it.
+            read = sum(len(row.context or ()) for row in first.values())
+            spent.append(len(chosen) + 0.5 * read)
+        assert 20 < np.mean(spent) <= 24.5, kind
+    assert "read as context on average, for the price of 24." in " ".join(chosen.notes)
+
+
+def test_documents_that_may_give_nothing_have_no_context() -> None:
+    # A last document of one segment, of which a budget of a tenth seldom takes any.
+    data = made().at(range(11))
+    assert len(select(data, "snippets:reading=0.5", 2, seed=1)) in (1, 2, 3)
+
+
+def test_without_context_reading_costs_nothing() -> None:
+    one, other = (select(made(), f"snippets:context=0,reading={price}", 24) for price in ("0", "1"))
+    assert [row.item for row in one] == [row.item for row in other]

@@ -10,9 +10,8 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import DataError, UsageError
-from sparingly.choose.distil.apply import apply_distilled, both_sides_notes
 from sparingly.choose.distil.card import families_of, family_of
-from sparingly.choose.distil.model import DistilledModel
+from sparingly.choose.distil.model import DistilledModel, apply_distilled, both_sides_notes
 from sparingly.data.evalset import EvalSet
 from tests.choose.distil.made_past import made_past
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sparingly.data.describe.description import describe
-from sparingly.data.describe.epochs import EpochVariance, epoch_variances
+from sparingly.data.describe.judgements import EpochVariance, epoch_variances
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Repeats
 from sparingly.infer.estimate.estimate import estimate

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sparingly.base.errors import InputError
-from sparingly.data.io.records import check_lengths, line_id, names_of_files, read_lines
+from sparingly.data.io.format import check_lengths, line_id, names_of_files, read_lines
 
 
 @pytest.mark.parametrize(

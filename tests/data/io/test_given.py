@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sparingly
-from sparingly.data.io.given import as_evalset
+from sparingly.data.io import as_evalset
 from sparingly.data.synthetic import load_invented
 
 

@@ -14,7 +14,7 @@ import pytest
 from sparingly.base.errors import InputError, UnknownNameError, UsageError
 from sparingly.data import io
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.archive import zstd_bound
+from sparingly.data.io.inspect_ai import zstd_bound
 from sparingly.data.io.log import LoggedOutput, LogScore, assemble, readable, score_number
 
 LOGS = Path(__file__).parent / "logs"

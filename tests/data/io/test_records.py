@@ -9,8 +9,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sparingly.base.errors import InputError
-from sparingly.data.io.format import Head, names_in
-from sparingly.data.io.records import array_records, digest_id, first_record, read_records, take_rows
+from sparingly.data.io.format import (
+    Head,
+    array_records,
+    digest_id,
+    first_record,
+    names_in,
+    read_records,
+    take_rows,
+)
 
 VALUES = st.recursive(
     st.none()

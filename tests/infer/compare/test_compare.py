@@ -15,8 +15,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import load_invented
 from sparingly.data.tables import Preferences
 from sparingly.infer.compare.compare import about, more_comparisons
-from sparingly.infer.compare.head_to_head import HeadToHead
-from sparingly.infer.compare.margin import MarginAnswer, parse_margin
+from sparingly.infer.compare.head_to_head import HeadToHead, MarginAnswer, parse_margin
 from sparingly.infer.compare.votes import CellVotes, VoteFrame, VoteTable
 from sparingly.infer.compare.wins import WinTally, tally
 from sparingly.infer.plan.sample_size import binomial_power

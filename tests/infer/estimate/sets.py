@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.draw import sample_from
-from sparingly.infer.estimate.sample import JudgedSample
+from sparingly.infer.estimate.sample import JudgedSample, sample_from
 
 
 def judged_set(

@@ -9,8 +9,14 @@ import pytest
 import sparingly
 from sparingly.data.selection import Selection
 from sparingly.data.synthetic import load_invented
-from sparingly.infer.estimate.draw import UNKNOWN, frame_of, method_of, sample_from, stratum_codes
-from sparingly.infer.estimate.sample import JudgedSample
+from sparingly.infer.estimate.sample import (
+    UNKNOWN,
+    JudgedSample,
+    frame_of,
+    method_of,
+    sample_from,
+    stratum_codes,
+)
 
 DATA = load_invented()
 

@@ -10,8 +10,7 @@ import sparingly
 from sparingly.base.errors import DataError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.infer.estimate.draw import ASSUMED, frame_of, sample_from
-from sparingly.infer.estimate.sample import JudgedSample
+from sparingly.infer.estimate.sample import ASSUMED, JudgedSample, frame_of, sample_from
 from tests.infer.estimate.sets import judged_set
 
 DATA = judged_set(40, document=[f"d{place // 4}" for place in range(40)])

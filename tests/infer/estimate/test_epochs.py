@@ -7,7 +7,7 @@ import pytest
 
 import sparingly
 from sparingly.data.tables import Repeats
-from sparingly.infer.estimate.epochs import ONE_EPOCH, ONLY_NOISE
+from sparingly.infer.estimate.widen import ONE_EPOCH, ONLY_NOISE
 
 
 def repeated(values: list[list[list[float]]], **parts: object) -> sparingly.EvalSet:

@@ -8,9 +8,9 @@ import sparingly
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.data.selection import RANKING_ONLY
 from sparingly.data.synthetic import load_invented
-from sparingly.infer.estimate.draw import ASSUMED
 from sparingly.infer.estimate.estimate import IMPORTANCE, WITHOUT_NEVER, estimate
 from sparingly.infer.estimate.intervals import Interval
+from sparingly.infer.estimate.sample import ASSUMED
 from tests.infer.estimate.sets import judged_set
 
 DATA = load_invented()

@@ -11,6 +11,8 @@ from sparingly.base.arrays import Floats
 from sparingly.infer.expect.expect import Belief, BeliefPrior, believe
 
 MODELS = 6
+# What six models let the metrics count for at most.
+SHARE = 5 / 9
 ABILITY = np.array([-9.0, -5.0, -1.0, 2.0, 4.0, 9.0])
 FIRST, SECOND = np.triu_indices(MODELS, 1)
 TRUE = ABILITY[FIRST] - ABILITY[SECOND]
@@ -43,7 +45,23 @@ def test_metrics_fill_in_for_labels_that_are_few() -> None:
     good, none = (belief(NOTHING, told, 400.0, within=0.6) for told in (TRUE, NOTHING))
     assert np.abs(none.z).max() < 1e-9
     assert np.corrcoef(good.z, TRUE)[0, 1] > 0.99
-    assert good.trust > 0.5
+    assert good.trust > 0.8 * SHARE
+
+
+@pytest.mark.parametrize(("models", "share"), [(2, 0.2), (5, 0.5), (13, 0.75)])
+def test_few_models_count_little_for_the_metrics(models: int, share: float) -> None:
+    """Of M models, the belief with metrics has the share (M − 1)/(M + 3) beside the one without."""
+    draw = np.random.default_rng(models)
+    pairs = models * (models - 1) // 2
+    seen, said, noise = draw.normal(0.0, 9.0, pairs), draw.normal(0.0, 3.0, pairs), np.full(pairs, 30.0)
+    options: dict[str, Any] = {"models": models, "within": 0.4, "scale": 1.0}
+    without = believe(seen, 0.0 * said, noise, **options)
+    free = believe(seen, said, noise, **options, prior=BeliefPrior(doubt=0.0))
+    mixed = believe(seen, said, noise, **options)
+    np.testing.assert_allclose(mixed.z, share * free.z + (1.0 - share) * without.z)
+    assert mixed.trust == pytest.approx(share * free.trust)
+    second = share * (free.z**2 + free.sd**2) + (1.0 - share) * (without.z**2 + without.sd**2)
+    np.testing.assert_allclose(mixed.sd, np.sqrt(second - mixed.z**2))
 
 
 def test_a_hint_within_items_raises_the_trust() -> None:
@@ -56,7 +74,7 @@ def test_misleading_metrics_lose_trust_as_labels_come() -> None:
     found = [belief(TRUE, -TRUE, noise, within=0.5) for noise in (1000.0, 100.0, 20.0, 1.0)]
     trusts = [one.trust for one in found]
     assert trusts == sorted(trusts, reverse=True)
-    assert trusts[0] > 0.5
+    assert trusts[0] > 0.7 * SHARE
     assert trusts[-1] < 0.0
     assert [one.label_weight for one in found] == sorted(one.label_weight for one in found)
     assert np.abs(found[-1].z - TRUE).max() < 1.0

@@ -141,16 +141,6 @@ def test_a_model_without_labels_has_the_widest_belief() -> None:
     assert found.spread[without].min() > found.spread[~without].max()
 
 
-def test_labels_are_worth_most_where_models_are_close() -> None:
-    scores, _ = scores_and_metrics(300)
-    labels = scores + np.array([0.0, 0.0, 0.0, 0.0, -9.0])
-    labels[80:] = np.nan
-    found = sparingly.expect(made(scores, {}), labels)
-    far = SECOND == 4
-    assert found.worth[far].max() < 1e-3 * found.worth[~far].max()
-    assert (found.worth >= 0.0).all()
-
-
 def test_a_metric_that_is_the_truth_does_not_predict_itself() -> None:
     scores, metrics = scores_and_metrics()
     labels = some_of(scores)

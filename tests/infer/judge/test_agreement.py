@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import sparingly
-from sparingly.base.stats.multiple_tests import benjamini_yekutieli
-from sparingly.infer.estimate.draw import sample_from
+from sparingly.base.stats.pairs import benjamini_yekutieli
 from sparingly.infer.estimate.rater_effects import rater_scores
+from sparingly.infer.estimate.sample import sample_from
 from sparingly.infer.judge.agreement import agreement_with_people, alternative_annotator, coefficients
 from sparingly.infer.judge.labelled import labelled_outputs
 

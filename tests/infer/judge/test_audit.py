@@ -11,11 +11,10 @@ import pytest
 import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.data import fields
-from sparingly.infer.estimate.draw import sample_from
-from sparingly.infer.judge.audit import LabelsNeeded, labels_worth
+from sparingly.infer.estimate.sample import sample_from
+from sparingly.infer.judge.audit import LabelsNeeded, answer, labels_worth, percent_text
 from sparingly.infer.judge.error_rates import corrected_score
 from sparingly.infer.judge.labelled import labelled_outputs
-from sparingly.infer.judge.words import answer, percent_text
 from sparingly.infer.plan.plan import plan
 from sparingly.infer.plan.sample_size import round_width
 from tests.infer.judge.populations import from_arrays, judged_outputs

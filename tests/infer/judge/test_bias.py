@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sparingly
-from sparingly.infer.estimate.draw import sample_from
+from sparingly.infer.estimate.sample import sample_from
 from sparingly.infer.judge.bias import JudgeBias, find_biases, worst_errors
 from sparingly.infer.judge.labelled import LabelledOutputs, labelled_outputs
 from tests.infer.judge.populations import from_arrays

@@ -7,7 +7,7 @@ import pytest
 
 from sparingly.base.stats.proportion import proportion_interval
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.draw import sample_from
+from sparingly.infer.estimate.sample import sample_from
 from sparingly.infer.judge.error_rates import (
     Rate,
     RateArrays,

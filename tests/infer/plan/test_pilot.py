@@ -6,7 +6,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UsageError
 from sparingly.data.describe.metrics import correlation
-from sparingly.infer.estimate.draw import ASSUMED
+from sparingly.infer.estimate.sample import ASSUMED
 from sparingly.infer.plan.pilot import DOCUMENTS_UNKNOWN, TOO_SMALL, Pilot, pilot_of, pilot_without
 from tests.infer.plan.sets import drawn_pilot, made_set
 

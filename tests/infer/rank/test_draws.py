@@ -10,7 +10,7 @@ from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.rng import seed_list
 from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import load_invented
-from sparingly.infer.rank.stability import stability
+from sparingly.infer.rank.compare import stability
 
 
 def test_random_draws_of_everything_change_nothing() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sparingly.base.errors import UsageError
-from sparingly.base.stats.multiple_tests import holm
+from sparingly.base.stats.pairs import holm
 from sparingly.infer.rank.decisions import margin_test, published_groups
 from sparingly.infer.rank.pair_tests import pair_errors, pair_tells
 from sparingly.infer.rank.rank import rank_scores

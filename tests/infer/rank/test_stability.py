@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.method_studies import stability_over_sets
 from sparingly.base.errors import UsageError
-from sparingly.infer.rank.stability import stability
+from sparingly.infer.rank.compare import stability
 
 FULL = np.array([3.0, 2.0, 1.0])
 SAME = [30.0, 20.0, 10.0]

@@ -158,6 +158,30 @@ def test_a_reader_sees_every_page(serve: Sites, window: Windows, accessible: Any
     expect(page.get_by_role("heading", name="Your link, please")).to_be_visible()
 
 
+def test_a_reviewer_decides_on_a_phone(serve: Sites, window: Windows, accessible: Any) -> None:
+    site = serve(small_set([["a", "b", "c"]]), budget=1, size=1, options={"overlap": 1.0})
+    for name, points in (("anna", 10), ("ben", 90)):
+        rater = window()
+        rater.goto(site.link(name))
+        score(rater, points)
+    page = window(**PHONE)
+    page.goto(f"{site.address}/o/{site.web.access.invite('reviewer', 'rosa')}")
+    expect(page.get_by_text("Raters disagree about 3 questions")).to_be_visible()
+    accessible(page)
+    page.get_by_role("button", name="Decide").click()
+    expect(page.locator(".earlier").first).to_contain_text("Two raters disagree")
+    assert page.locator(".earlier").first.locator("li").all_inner_texts() == ["10", "90"]
+    accessible(page)
+    score(page, 70)
+    expect(page.get_by_text("No two raters disagree at the moment.")).to_be_visible()
+    accessible(page)
+    page.get_by_role("link", name="To the start").click()
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    assert page.get_by_role("button", name="Decide").count() == 0
+    found = site.web.campaign.data().aspects["overall"]
+    assert (found[0] == 70).all()
+
+
 def test_two_campaigns_in_a_list(tmp_path: Path, serve: Sites, window: Windows, accessible: Any) -> None:
     apps = {}
     for name in ("wmt", "shop"):

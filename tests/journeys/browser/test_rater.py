@@ -216,6 +216,43 @@ def test_outputs_side_by_side_scroll_together_and_are_put_in_order(
     assert found == expected
 
 
+def test_an_order_by_keys_and_on_a_phone(serve: Sites, window: Windows, accessible: Any) -> None:
+    names = ["best", "middle", "last"]
+    site = serve(
+        small_set([names, [f"{name} too" for name in names]]), budget=2, size=2, options={"form": "ranking"}
+    )
+    page = window()
+    page.goto(site.link("anna"))
+    accessible(page)
+
+    def key_of(name: str) -> str:
+        card = page.locator(".output", has=page.locator(".text", has_text=name))
+        return str(card.locator(".place kbd").inner_text()).lower()
+
+    for name in ("last", "best"):
+        page.keyboard.press(key_of(name))
+    expect(page.locator("#said")).to_contain_text(": 2")
+    for _ in range(2):
+        page.keyboard.press("Backspace")
+    expect(page.locator(".place[aria-pressed=true]")).to_have_count(0)
+    for key in (key_of("best"), "=", key_of("middle"), key_of("last")):
+        page.keyboard.press(key)
+    # With the last place the page is sent.
+    expect(page.locator(".progress")).to_contain_text("1 of 2")
+    page.keyboard.press("Backspace")
+    expect(page.locator(".place[aria-pressed=true]")).to_have_count(3)
+    assert sorted(page.locator(".place b").all_inner_texts()) == ["1", "1", "3"]
+    page.get_by_role("link", name="Go on without changing it").click()
+    phone = window(**PHONE)
+    phone.goto(site.link("anna"))
+    for name in ("last too", "middle too", "best too"):
+        phone.locator(".output", has=phone.locator(".text", has_text=name)).locator(".place").tap()
+    expect(phone.get_by_role("heading", name="Nothing to judge now")).to_be_visible()
+    found = {(row["item"], row["model"]): row["score"] for row in site.ratings}
+    assert [found["item-0", name] for name in MODELS] == [75, 75, 0]
+    assert [found["item-1", name] for name in MODELS] == [0, 50, 100]
+
+
 def test_a_rubric_by_keys(serve: Sites, window: Windows, accessible: Any) -> None:
     criteria = {"names the capital": (0, 1), "is polite": (0, 1)}
     combined = "weighted:of=[names the capital,is polite],weights=[0.75,0.25]"

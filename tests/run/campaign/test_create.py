@@ -109,9 +109,9 @@ def test_data_may_be_in_any_order_of_names(where: str) -> None:
 
 def test_without_a_strategy_it_is_auto_which_says_what_it_does(where: str) -> None:
     with Campaign.new(where, made_set(), budget=9, aspects="overall") as campaign:
-        assert campaign.settings.strategy.startswith("auto:question=ranking,")
+        assert campaign.settings.strategy.startswith("auto:rounds=5,")
         assert set(campaign.why()) == {"data"}
-        assert campaign.why()["data"].startswith("auto judges items in an order")
+        assert campaign.why()["data"].startswith("auto judges all models on the same items")
     with Campaign.new(where, made_set(), "uniform", 9, aspects="overall", name="other") as campaign:
         assert campaign.why() == {}
     with pytest.raises(UsageError, match="Say how much may be judged over all rounds"):

@@ -12,8 +12,7 @@ import pytest
 import sparingly
 from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.compare.head_to_head import HeadToHead
-from sparingly.infer.compare.margin import MarginAnswer
+from sparingly.infer.compare.head_to_head import HeadToHead, MarginAnswer
 from sparingly.infer.estimate.assemble import EstimateRequest, Target
 from sparingly.infer.estimate.bank import EarlierPredictions, estimates_in_batches
 from sparingly.infer.estimate.result import Estimate

@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, func, insert, select, text
 
+from sparingly.base.errors import DataError
 from sparingly.run.campaign.group_commit import GroupCommit, Work
 from sparingly.run.campaign.tables import DRAFTS
 from tests.run.campaign.made import begin
@@ -59,6 +60,13 @@ def test_everybody_is_answered_with_their_own(where: str) -> None:
         assert [found[number] for number in range(24)] == names
         with campaign.database.reading() as connection:
             assert raters(connection) == names
+
+
+def test_an_error_of_the_database_is_a_sentence(where: str) -> None:
+    with begin(where) as campaign:
+        group_commit = GroupCommit(campaign.database)
+        with pytest.raises(DataError, match="What was acknowledged is saved: try again"):
+            group_commit.do(lambda connection: connection.execute(text("SELECT * FROM nothing")))
 
 
 def test_threads_that_wait_write_together(where: str) -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 
 from sparingly.run.campaign.progress import overview
-from sparingly.run.campaign.rounds import pause
 from tests.run.campaign.made import answer_all, begin, made_set, row
 
 
@@ -44,7 +43,7 @@ def test_the_counts_are_those_of_the_status(where: str) -> None:
 
 def test_where_it_is_paused_and_closed(where: str) -> None:
     with begin(where) as campaign:
-        pause(campaign, "lunch")
+        campaign.pause("lunch")
         found = overview(campaign)
         assert found.pause is not None
         assert (found.pause.reason, found.closed, found.rounds) == ("lunch", False, ())

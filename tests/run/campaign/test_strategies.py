@@ -24,7 +24,7 @@ ITEMS, BUDGET = 60, 30
 COMPARING = ("d_optimal", "diffuse_iterative", "pairs")
 STRATEGIES: dict[str, str] = {
     "one_shot": "one_shot:selector=(uniform)",
-    **{name: name for name in ("auto", "waves", "allocate", "casf", "incremental_strata", "active_testing")},
+    **{name: name for name in ("auto", "waves", "casf", "incremental_strata", "active_testing")},
     "d_optimal": "d_optimal",
     "diffuse_iterative": "diffuse_iterative",
     "pairs": "pairs",

@@ -14,6 +14,7 @@ from sparingly.run.exchange.export_import import export_tasks, import_answers
 from sparingly.run.exchange.reading import NO_CHOICE
 from sparingly.run.forms.form import form_named, forms
 from sparingly.run.forms.question import output_label
+from sparingly.run.forms.ranking import RankingForm
 from tests.run.forms.verdict import VerdictForm
 from tests.show.web.visitor import Visitor, ratings, served, small_set
 
@@ -59,7 +60,7 @@ def test_forms_are_found_by_name_and_place() -> None:
     ]  # fmt: skip
     assert all(form.summary for place in ("pages", "files") for form in forms(place))
     with pytest.raises(UnknownNameError):
-        form_named("ranking", "pages")
+        form_named("spans", "pages")
     with pytest.raises(UnknownNameError):
         form_named("scores", "files")
 
@@ -76,6 +77,24 @@ def test_of_two_outputs_there_are_three_answers() -> None:
     for values in ({"overall": 0.5}, {}):
         with pytest.raises(UsageError):
             pair.score(values, "overall", None, ())
+
+
+def test_an_order_stands_for_the_share_of_the_other_models_that_are_worse() -> None:
+    ranking = RankingForm()
+    assert ranking.scores([3, 2, 1], [1, 1, 1], Scale()) == [100, 50, 0]
+    assert ranking.scores([7, 7, -1], [1, 1, 1], Scale(1, 5)) == [4, 4, 1]
+    # What two models wrote counts for both, and they tie with each other.
+    assert ranking.scores([2, 1], [2, 1], Scale(0, 1)) == [0.75, 0]
+    assert ranking.scores([5], [1], Scale()) == [50]
+    assert (
+        sum(
+            ranking.scores([4, 1, 3, 3], [1, 2, 1, 1], Scale())[at] * count
+            for at, count in enumerate((1, 2, 1, 1))
+        )
+        == 250
+    )
+    with pytest.raises(UsageError, match="one order, and there are 2 aspects"):
+        ranking.check(["fluency", "adequacy"])
 
 
 def test_labels_of_outputs_are_letters() -> None:

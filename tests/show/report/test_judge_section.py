@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sparingly
 from sparingly.data.synthetic import load_invented
-from sparingly.infer.judge.words import answer
+from sparingly.infer.judge.audit import answer
 from tests.infer.judge.populations import judged_outputs
 
 

@@ -13,7 +13,7 @@ import pytest
 import sparingly
 from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import load_invented
-from sparingly.show.terminal.plan import show_plan
+from sparingly.show.terminal.results import show_plan
 
 
 @pytest.fixture(scope="module")

@@ -18,10 +18,16 @@ from sparingly.base.registry import Method, method_class, parameter, registered
 from sparingly.data.describe import describe, representation
 from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import load_invented
-from sparingly.show.terminal.agreement import show_comparison, show_curve, show_draws, show_parity
 from sparingly.show.terminal.describe import show_conversion, show_description, show_representation
 from sparingly.show.terminal.methods import show_method, show_methods
-from sparingly.show.terminal.selection import show_selection, show_verification
+from sparingly.show.terminal.results import (
+    show_comparison,
+    show_curve,
+    show_draws,
+    show_parity,
+    show_selection,
+    show_verification,
+)
 
 Shown = Callable[..., str]
 

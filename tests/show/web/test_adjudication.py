@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fastapi import FastAPI
 
 from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.run.campaign.access import Role
 from sparingly.run.campaign.campaign import Campaign
 from tests.run.campaign.made import MODELS, answer_all, begin, made_set
 from tests.show.web.test_quality import judge_everything
@@ -19,11 +21,25 @@ def counted(campaign: Campaign) -> set[tuple[str, float]]:
     return {(table.raters[code], float(score)) for code, score in zip(table.rater, table.score, strict=True)}
 
 
+def reviewer(app: FastAPI, name: str, role: Role = "reviewer") -> Visitor:
+    """Somebody who opens the organiser's pages and presses Decide."""
+    visitor = Visitor(app)
+    web = web_of(app)
+    assert visitor.client.get(f"/o/{web.access.invite(role, name)}").status_code == 200
+    cookie = visitor.client.cookies[web.sessions.cookies["organiser"]]
+    session = web.sessions.read(cookie, "organiser")
+    assert session is not None
+    answer = visitor.client.post("/organiser/decide", data={"csrf": web.sessions.csrf(session)})
+    assert answer.status_code == (403 if role == "viewer" else 200)
+    assert visitor.client.post("/organiser/decide", data={"csrf": "another"}).status_code == 403
+    return visitor
+
+
 def test_a_reviewer_sees_both_answers_and_decides(tmp_path: Path) -> None:
-    options = {"overlap": 1.0, "adjudicator": "rosa"}
+    options = {"overlap": 1.0}
     with served(tmp_path, made_set(6), budget=2, size=2, options=options) as app:
         # Whoever comes in is lent a page, but for the one who decides.
-        rosa = Visitor(app, "rosa")
+        rosa = reviewer(app, "rosa")
         assert judge_everything(Visitor(app, "anna"), 20) == 2
         ben = Visitor(app, "ben")
         assert rosa.question()["page"] is None
@@ -38,11 +54,13 @@ def test_a_reviewer_sees_both_answers_and_decides(tmp_path: Path) -> None:
         assert page.count("Two raters disagree") == 2
         assert page.count('<li dir="auto">20</li><li dir="auto">90</li>') == 2
         assert "anna" not in page
+        assert "disagree about 2 questions" in rosa.page("/organiser")
         assert rosa.answer(question, 75).status_code == 200
-        assert rosa.question()["page"] is None
+        assert rosa.question()["why"] == "No two raters disagree at the moment."
+        assert "/organiser/decide" not in rosa.page("/organiser")
         campaign = web_of(app).campaign
         assert web_of(app).board.disputed_count == 0
-        assert counted(campaign) == {("anna", 20.0), ("ben", 20.0), ("ben", 40.0), ("rosa", 75.0)}
+        assert counted(campaign) == {("anna", 20.0), ("ben", 20.0), ("ben", 40.0), ("reviewer: rosa", 75.0)}
         assert len(campaign.ratings()) == 14
         # Agreement is that of the two, before it was decided.
         (agreement,) = campaign.findings().agreement
@@ -51,8 +69,24 @@ def test_a_reviewer_sees_both_answers_and_decides(tmp_path: Path) -> None:
         assert campaign.verify().ok
 
 
+def test_the_organiser_decides_and_a_viewer_only_reads(tmp_path: Path) -> None:
+    with served(tmp_path, made_set(6), budget=1, size=1, options={"overlap": 1.0}) as app:
+        for name, score in (("anna", 0), ("ben", 99)):
+            judge_everything(Visitor(app, name), score)
+        eva = reviewer(app, "eva", "viewer")
+        assert "disagree about" not in eva.page("/organiser")
+        assert eva.client.get("/rate").status_code == 401
+        rosa = reviewer(app, "rosa")
+        web_of(app).access.retire("rosa", "reviewer")
+        # With her link the pages on which she decides are closed, too.
+        assert rosa.client.get("/rate").status_code == 401
+        organiser = reviewer(app, "", "organiser")
+        assert organiser.answer(organiser.question(), 30).status_code == 200
+        assert counted(web_of(app).campaign) == {("reviewer: organiser", 30.0)}
+
+
 def test_a_third_rater_decides_without_seeing_anything(tmp_path: Path) -> None:
-    options = {"overlap": 1.0, "adjudicator": "third"}
+    options = {"overlap": 1.0, "third_rater": True}
     with served(tmp_path, made_set(6), budget=1, size=1, scale=(0, 1), options=options) as app:
         assert judge_everything(Visitor(app, "anna"), 1) == 1
         assert judge_everything(Visitor(app, "ben"), 0) == 1
@@ -65,7 +99,7 @@ def test_a_third_rater_decides_without_seeing_anything(tmp_path: Path) -> None:
 
 
 def test_pairs_are_decided_too(tmp_path: Path) -> None:
-    options = {"overlap": 1.0, "adjudicator": "rosa"}
+    options = {"overlap": 1.0}
     changed = {"strategy": "pairs", "budget": 1, "size": 1, "scale": None}
     with served(tmp_path, made_set(6), options=options, **changed) as app:
         # Each prefers what the page shows first, in an order of their own: take the names' order.
@@ -77,7 +111,7 @@ def test_pairs_are_decided_too(tmp_path: Path) -> None:
             wants = min(shown) if name == "anna" else max(shown)
             question = visitor.question()
             assert visitor.answer(question, 1 if shown[0] == wants else -1).status_code == 200
-        rosa = Visitor(app, "rosa")
+        rosa = reviewer(app, "rosa")
         page = rosa.page()
         assert '<li dir="auto">The first</li>' in page
         assert '<li dir="auto">The second</li>' in page
@@ -86,7 +120,7 @@ def test_pairs_are_decided_too(tmp_path: Path) -> None:
         table = campaign.data().preferences
         assert [
             (table.raters[code], value) for code, value in zip(table.rater, table.value, strict=True)
-        ] == [("rosa", 0.0)]
+        ] == [("reviewer: rosa", 0.0)]
 
 
 def test_withdrawn_answers_are_kept_and_can_come_back(tmp_path: Path) -> None:

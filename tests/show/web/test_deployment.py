@@ -123,7 +123,16 @@ def test_who_only_reads_changes_nothing(tmp_path: Path, role: Any) -> None:
             # The only form is the one to leave; what filters has no token.
             assert page.text.count('method="post"') == 1, name
         csrf = re.findall(r'name="csrf" value="([^"]+)"', client.get("/organiser").text)[0]
-        for name in ("pause", "resume", "raters/invite", "raters/retire", "next", "guidelines"):
+        for name in (
+            "pause",
+            "resume",
+            "raters/invite",
+            "raters/retire",
+            "raters/withdraw",
+            "next",
+            "budget",
+            "guidelines",
+        ):
             sent = client.post(f"/organiser/{name}", data={"csrf": csrf, "rater": "x", "text": "# x"})
             assert sent.status_code == 403, name
         for name in ("everything.zip", "hours.csv"):

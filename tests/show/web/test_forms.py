@@ -170,3 +170,35 @@ def test_marks_are_there_although_the_server_ends_right_after_the_answer(
 
 class KilledError(Exception):
     """What stands for the end of the process."""
+
+
+def test_an_order_of_the_outputs_becomes_scores(tmp_path: Path) -> None:
+    outputs = small_set([["best", "same", "same"], ["one", "two", "three"]])
+    with served(tmp_path, outputs, budget=2, size=2, scale=(0, 100), options={"form": "ranking"}) as app:
+        anna = Visitor(app, "anna")
+        for _ in range(2):
+            question = anna.question()
+            places = {"best": 7.0, "same": 3.0, "one": 0.0, "two": 1.0, "three": 1.0}
+            given = [places[output["texts"][0][0]] for output in question["outputs"]]
+            assert anna.answer(question, *given).status_code == 200
+        found = {(row["item"], row["model"]): row["score"] for row in ratings(anna)}
+        assert found == {
+            ("item-00", "Ash"): 100, ("item-00", "Beech"): 25, ("item-00", "Cedar"): 25,
+            ("item-01", "Ash"): 0, ("item-01", "Beech"): 75, ("item-01", "Cedar"): 75,
+        }  # fmt: skip
+
+
+def test_an_output_without_a_place_is_asked_for_unless_nobody_can_judge_it(tmp_path: Path) -> None:
+    outputs = small_set([["one", "two", "three"]])
+    with served(tmp_path, outputs, budget=1, size=1, options={"form": "ranking"}) as app:
+        anna = Visitor(app, "anna")
+        question = anna.question()
+        cards = marked(question, [], score=None)
+        cards[0]["scores"], cards[1]["scores"] = {"overall": 1.0}, {"overall": 2.0}
+        refused = anna.answer(question, 0, cards=cards)
+        assert (refused.status_code, refused.json()["detail"]) == (409, "Judge every output on the page.")
+        cards[2]["skip"] = "broken"
+        assert anna.answer(question, 0, cards=cards).status_code == 200
+        assert sorted(row["score"] for row in ratings(anna)) == [0, 100]
+        # Somebody else is asked about the one that is missing, and puts all of them in order.
+        assert len(Visitor(app, "ben").question()["outputs"]) == 3

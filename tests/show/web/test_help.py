@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sparingly.base.errors import InputError, SparinglyError, UsageError
+from sparingly.base.errors import DataError, InputError, SparinglyError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.run.campaign.answers import placement_rows
 from sparingly.run.campaign.campaign import Campaign
@@ -134,6 +134,14 @@ def test_estimates_are_of_the_scores_without_help(tmp_path: Path) -> None:
         assert any("were given with help, drawn at random" in note for note in found.notes)
         assert campaign.rank().models[0].model == MODELS[2]
         assert campaign.verify().ok
+        # The scale may be named: scores without help, a little beyond it, do not matter.
+        scale = (0.0, float(campaign.data().ratings.score.max()))
+        low = campaign.data().ratings.score.min()
+        named = campaign.estimate(target="population", scale=(float(low), scale[1]))
+        assert named.scores == pytest.approx(found.scores)
+        assert campaign.rank(scale=scale).models[0].model == MODELS[2]
+        with pytest.raises(DataError, match="is not on the scale from 0 to 1"):
+            campaign.estimate(scale=(0.0, 1.0))
         # Without the correction every score would be five points too high, and the errors too small.
         raw = campaign.data().aspects["overall"].mean(axis=0) - truth
         assert raw.min() > 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -44,5 +45,38 @@ def test_an_image_outside_the_folder_is_refused(tmp_path: Path, path: str) -> No
     with (
         pytest.raises(InputError, match="is not in this folder"),
         served(tmp_path, data, budget=1, size=1, options={"images": folder}),
+    ):
+        pass
+
+
+def test_images_are_shown_in_the_turns_of_a_chat(tmp_path: Path) -> None:
+    folder = tmp_path / "images"
+    folder.mkdir()
+    (folder / "cat.png").write_bytes(PNG)
+    said = [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": "cat.png"}}]
+    chat = json.dumps([{"role": "user", "content": said}, {"role": "assistant", "content": "A cat."}])
+    texts = [[chat, "User: look ![a cat](cat.png)\nAssistant: I see.", "cat.png"]]
+    with served(tmp_path, small_set(texts), budget=1, size=1, options={"images": folder}) as app:
+        anna = Visitor(app, "anna")
+        page = anna.page()
+        assert sorted(re.findall(r'<img src="/rate/image/[0-9a-f]+" alt="([^"]*)"', page)) == [
+            "Image",
+            "Image",
+            "a cat",
+        ]
+        # Each speaker is named once, with the words and the image of the turn below.
+        assert (page.count(">user</span>"), page.count(">assistant</span>")) == (2, 2)
+        assert page.count("turn-user") == 4
+        assert "What is this?" in page
+    chat = json.dumps([{"role": "user", "content": [{"type": "image", "image": "../secret.png"}]}])
+    with (
+        pytest.raises(InputError, match="is not in this folder"),
+        served(
+            tmp_path / "images",
+            small_set([[chat, "two", "three"]]),
+            budget=1,
+            size=1,
+            options={"images": folder},
+        ),
     ):
         pass

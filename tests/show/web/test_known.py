@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,16 @@ from sparingly.data.evalset import EvalSet
 from sparingly.run.campaign.known import KnownItems
 from sparingly.run.campaign.release import bundle_files
 from tests.run.campaign.made import begin, made_set
-from tests.show.web.visitor import TestClient, Visitor, action_of, fields_of, ratings, served, web_of
+from tests.show.web.visitor import (
+    TestClient,
+    Visitor,
+    action_of,
+    fields_of,
+    ratings,
+    served,
+    small_set,
+    web_of,
+)
 
 
 def known_set(answers: list[float], prefix: str = "known", **parts: object) -> EvalSet:
@@ -159,3 +169,122 @@ def rater_page(app: FastAPI) -> str:
     organiser = Visitor(app)
     organiser.client.get(f"/o/{organiser.web.access.invite('organiser')}")
     return organiser.page("/organiser/raters")
+
+
+def test_hours_hold_the_tutorial_repeats_and_what_could_not_be_judged(tmp_path: Path) -> None:
+    options = {"tutorial": known_set([90]), "repeats": 0.5}
+    with served(tmp_path, made_set(12), budget=12, size=12, options=options) as app:
+        anna, campaign = Visitor(app, "anna"), web_of(app).campaign
+        page = anna.page()
+        (score,) = (name for name in fields_of(page) if name.startswith("score:"))
+        again = anna.client.post(action_of(page), data={**fields_of(page), score: "10", "seconds": "20"}).text
+        # A page that is shown again goes on counting, as the browser does.
+        assert 'data-seconds="20.0"' in again
+        assert campaign.hours()[0].seconds == campaign.overview().cost.seconds == 20
+        anna.client.post(action_of(page), data={**fields_of(again), score: "90", "seconds": "35"})
+        (hours,) = campaign.hours()
+        assert (hours.answers, hours.seconds, hours.other_seconds) == (0, 35, 35)
+        assert hours.seconds_per_answer is None
+        question = anna.question()
+        skips = [{"output": output["output"], "skip": "knowledge"} for output in question["outputs"]]
+        assert anna.answer(question, 0, cards=skips, seconds=9).status_code == 200
+        assert campaign.hours()[0].seconds == pytest.approx(44)
+        while (question := anna.question())["page"] is not None:
+            assert anna.answer(question, 50, seconds=30).status_code == 200
+        (hours,), overview = campaign.hours(), campaign.overview()
+        repeated = sum(row["kind"] == "repeat" for row in web_of(app).known_answers.rows()) // 3
+        assert repeated >= 2
+        assert hours.other_seconds == pytest.approx(44 + 30 * repeated)
+        assert hours.seconds == pytest.approx(44 + 30 * repeated + 11 * 30)
+        assert hours.seconds_per_answer == pytest.approx(10)
+        assert overview.cost.seconds == pytest.approx(hours.seconds)
+        assert overview.cost.seconds_per_answer == pytest.approx(10)
+        assert campaign.verify().ok
+
+
+DAMAGED = {"controls": "damaged"}
+WORDS = "one two three four five six seven eight nine ten"
+
+
+def worded_set(items: int) -> EvalSet:
+    """Outputs with words of their own, so that any replaced word is seen."""
+    outputs = [
+        [" ".join(f"{word}{item}{model}" for word in WORDS.split()) for model in "abc"]
+        for item in range(items)
+    ]
+    return small_set(outputs)
+
+
+def judged_damaged(visitor: Visitor, data: EvalSet, score: Callable[[str, bool], float]) -> list[list[bool]]:
+    """Judge everything; return for each page which of its outputs were damaged, where some were."""
+    assert data.outputs is not None
+    texts, pages = set(data.outputs.flatten()), []
+    while (question := visitor.question())["page"] is not None:
+        shown = [[text for (text,) in output["texts"]] for output in question["outputs"]]
+        damaged = [[text not in texts for text in pair] for pair in shown]
+        # Nothing on the page tells that it is a control item.
+        page = visitor.page()
+        assert "damaged" not in page
+        assert "degraded" not in page
+        scores = [score(pair[0], marks[0]) for pair, marks in zip(shown, damaged, strict=True)]
+        assert visitor.answer(question, *scores, seconds=10).status_code == 200
+        if any(map(any, damaged)):
+            pages.append([any(marks) for marks in damaged])
+    return pages
+
+
+@pytest.mark.parametrize(("when_damaged", "right"), [(20, 6), (60, 0)])
+def test_damaged_outputs_must_not_score_higher(tmp_path: Path, when_damaged: int, right: int) -> None:
+    data = worded_set(18)
+    with served(tmp_path, data, budget=18, size=18, options=DAMAGED) as app:
+        anna, web = Visitor(app, "anna"), web_of(app)
+        pages = judged_damaged(anna, data, lambda _, damaged: when_damaged if damaged else 40)
+        # One after every tenth page, all outputs of a page that was judged before.
+        assert pages == [[True] * 3] * 2
+        assert web.known_answers.counts() == {("anna", "control"): (right, 6)}
+        assert {row["expected"] for row in web.known_answers.rows()} == {40}
+        # No result has them; the organiser sees them, and the hours hold them.
+        assert len(ratings(anna)) == 54
+        assert (web.campaign.data().aspects["overall"] == 40).all()
+        assert web.campaign.hours()[0].seconds == pytest.approx(200, abs=0.1)
+        boss = Visitor(app)
+        boss.client.get(f"/o/{web.access.invite('organiser')}")
+        assert f'<td class="numbers">{right} of 6</td>' in boss.page("/organiser/raters")
+        assert web.campaign.verify().ok
+
+
+def test_of_outputs_in_order_the_last_one_is_damaged(tmp_path: Path) -> None:
+    data = worded_set(12)
+    with served(tmp_path, data, budget=12, size=12, options={**DAMAGED, "form": "ranking"}) as app:
+        anna, counts = Visitor(app, "anna"), web_of(app).known_answers.counts
+        # By the model, whose letter ends every word; the damaged one has words of others of its kind.
+        pages = judged_damaged(anna, data, lambda text, _: {"a": 3.0, "b": 2.0, "c": 1.0}[text[-1]])
+        assert [sum(page) for page in pages] == [1]
+        assert counts() == {("anna", "control"): (1, 1)}
+
+
+@pytest.mark.parametrize("careful", [True, False])
+def test_of_two_outputs_the_worse_one_is_damaged(tmp_path: Path, careful: bool) -> None:
+    data = worded_set(12)
+    changed = {"strategy": "pairs", "budget": 18, "size": 18, "scale": None}
+    with served(tmp_path, data, options=DAMAGED, **changed) as app:
+        anna, seen = Visitor(app, "anna"), list[int]()
+        assert data.outputs is not None
+        texts = set(data.outputs.flatten())
+        while (question := anna.question())["page"] is not None:
+            answers = []
+            for output in question["outputs"]:
+                first, second = (text for (text,) in output["texts"])
+                better = 1.0 if first[-1] < second[-1] else -1.0
+                damaged = [text not in texts for text in (first, second)]
+                if any(damaged):
+                    # What lost has lost words, too.
+                    assert damaged == [better < 0, better > 0]
+                    seen.append(1)
+                    better = better if careful else -better
+                answers.append(better)
+            assert anna.answer(question, *answers).status_code == 200
+        assert len(seen) >= 1
+        right = len(seen) if careful else 0
+        assert web_of(app).known_answers.counts() == {("anna", "control"): (right, len(seen))}
+        assert len(ratings(anna)) == 18

@@ -9,8 +9,7 @@ from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.bleu import BLEU
 
 from sparingly.base.arrays import Objects
-from sparingly.signals.overlap.similarity import Bleu
-from sparingly.signals.overlap.tokens import Tokeniser
+from sparingly.signals.overlap.similarity import Bleu, Tokeniser
 from tests.signals.overlap.pairs_of_outputs import pair_similarities
 from tests.signals.overlap.samples import LANGUAGES, by_sacrebleu, long_texts, table, tables
 

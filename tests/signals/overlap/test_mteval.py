@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 
-from sparingly.signals.overlap.tokens import cut_chinese, cut_words, joined_lines
+from sparingly.signals.overlap.similarity import cut_chinese, cut_words, joined_lines
 from tests.signals.overlap.samples import LANGUAGES, texts
 
 WESTERN, CHINESE = (BLEU(tokenize=name, effective_order=True) for name in ("13a", "zh"))

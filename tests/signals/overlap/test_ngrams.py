@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from sparingly.base.arrays import Ints
 from sparingly.signals.overlap import similarity
-from sparingly.signals.overlap.similarity import TextPlaces, ngram_totals, shared_ngrams
-from sparingly.signals.overlap.tokens import TokenCodes
+from sparingly.signals.overlap.similarity import TextPlaces, TokenCodes, ngram_totals, shared_ngrams
 
 Text = Sequence[int]
 Item = Sequence[Text]

@@ -10,7 +10,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.tokenizers import tokenizer_ja_mecab
 
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.signals.overlap.tokens import TokenCodes, Tokeniser, bleu_tokens, characters, encode_tokens
+from sparingly.signals.overlap.similarity import TokenCodes, Tokeniser, bleu_tokens, characters, encode_tokens
 from tests.signals.overlap.samples import LANGUAGES, texts
 
 OFFLINE: tuple[Tokeniser, ...] = ("13a", "intl", "zh", "char", "none")

@@ -165,13 +165,9 @@ def fit_crossed_effects(
 ) -> CrossedEffects:
     """Fit the variance components, then every rater's severity as a fixed effect given them.
 
-    Args:
-        score: One score per judgement.
-        model: The model of each, coded from 0 without gaps.
-        rater: The rater of each, coded so.
-        nested: Effects to take out, from the innermost to the outermost, each a code per judgement; every
-            group lies within one group of the next.
-        taste: Whether raters may like some models better than others do.
+    Models and raters are coded from 0 without gaps. ``nested`` are effects to take out, from the
+    innermost to the outermost, a code per judgement; every group lies within one of the next. With
+    ``taste`` raters may like some models better than others do.
     """
     judgements = CrossedJudgements(score, model, rater, nested, taste=taste)
     depth = len(judgements.groups)

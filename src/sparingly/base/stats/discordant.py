@@ -129,15 +129,8 @@ def effective_votes(
     effective number of labels, as that of a proportion is: a label has the variance δ − D² with δ the share
     of items that speak for one model, and those are the labels of the rarer kind.
 
-    Args:
-        difference: The difference of the two rates.
-        error: Its standard error, the finite-population factor included.
-        shares: The shares of wins and of losses among the labels, weighted where these are.
-        decided: How many labels speak for one of the two.
-        n: The number of labels.
-        size: The number of items that the difference is about.
-        freedom: Degrees of freedom of the error.
-        level: The level of which Student's quantile counts as fewer labels.
+    The error has the finite-population factor in it; ``shares`` are those of wins and of losses among the
+    ``n`` labels, weighted where these are, of which ``decided`` speak for one of the two.
     """
     # Predictions may carry a difference of two rates off its scale.
     difference, (wins, losses) = np.clip(difference, -1.0, 1.0), shares

@@ -67,15 +67,9 @@ def pair_p_values(
 ) -> Floats:
     """Return the p-value of every pair of models i < j, in the order of ``numpy.triu_indices``.
 
-    Args:
-        scores: items × models, higher is better; NaN where a model was not judged. An item counts for a
-            pair only when both models were judged on it.
-        keys: the items' 64-bit keys, made from their ids: an item's signs follow from its key, so that the
-            order of the rows does not matter. Without keys the row number stands in.
-        seed: seed of the flips.
-        flips: number of sampled flips.
-        method: ``auto``, ``sampled``, ``exact`` or ``analytic``.
-        weights: importance per item; the differences are multiplied by it.
+    An item counts for a pair only when both models were judged on it, and its signs follow from its key,
+    so that the order of the rows does not matter; without keys the row number stands in. Differences are
+    multiplied by the weights, if there are any.
 
     Examples:
         >>> import numpy as np

@@ -48,10 +48,8 @@ def signed_rank(
 ) -> SignedRank:
     """Test every column of differences (items × columns) against symmetry about zero.
 
-    Args:
-        differences: one column per pair of models; NaN where one of the two was not judged.
-        alternative: ``greater`` asks whether differences tend to be above zero, ``less`` below.
-        method: ``auto`` (exact where it is cheap) or ``approx`` (always the normal approximation).
+    ``differences`` have a column per pair of models, NaN where one was not judged; ``approx`` always
+    takes the normal approximation.
     """
     differences = np.asarray(differences, np.float64)
     if differences.ndim != 2:

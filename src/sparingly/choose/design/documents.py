@@ -302,6 +302,11 @@ class Snippets(WholeSetSelector):
         None, "documents of more segments are left out, and scores do not include them", minimum=1
     )
     context: int = parameter(10, "how many segments before each chosen one are carried along", minimum=0)
+    reading: float = parameter(
+        0.0,
+        "what reading a segment of context costs, as a share of judging one: the budget pays for both",
+        minimum=0.0,
+    )
     matching: bool = parameter(True, "one draw for all models; false: a draw of its own for every model")
     weights: str | None = parameter(
         None, "a column of importance: documents give more by the mean of their items"
@@ -345,11 +350,11 @@ class Snippets(WholeSetSelector):
             raise UsageError(f"No document has {self.max_length} segments or fewer: raise max_length=.")
         count = self.count(budget, open_rows)
         units = item_units(data, open_rows) if self.kind == "segment" else document_units(data, open_rows)
-        plan = self._plan(data, units, count)
-        chances = plan.segment_chances(units.of_row, places_within(plan.counts), wrap=self.wrap)
         # Where every row stands in its own document.
         place_of = np.empty(len(data), np.int64)
         place_of[documents.rows] = places_within(documents.sizes.astype(np.int64))
+        plan, read = self._paid_plan(data, units, count, place_of)
+        chances = plan.segment_chances(units.of_row, places_within(plan.counts), wrap=self.wrap)
         models = (None,) if self.matching else data.models
         snippets = [part for model in models for part in self._draw(units, plan, place_of, seed, model)]
         keys = rng.keys_of([f"{part.name}\x1f{part.model}" for part in snippets])
@@ -367,7 +372,7 @@ class Snippets(WholeSetSelector):
             context=self._context(data, documents.rows, place_of, rows),
             shut=shut if len(shut) else None,
             reason="a segment that was drawn" if self.kind == "segment" else f"in a drawn {self._noun}",
-            notes=(chances_note(chances, "segment"), *shut_notes, *self._notes(data, plan, count)),
+            notes=(chances_note(chances, "segment"), *shut_notes, *self._notes(data, plan, count, read)),
         )
 
     @property
@@ -406,6 +411,31 @@ class Snippets(WholeSetSelector):
         check_enough(chances, count, self._noun)
         return SnippetPlan(counts, chances, lengths, longer=np.zeros(len(counts)))
 
+    def _paid_plan(
+        self, data: EvalSet, units: Units, budget: int, place_of: Ints
+    ) -> tuple[SnippetPlan, float]:
+        """Return a plan that the budget pays for with the context that is read, and how much of it is."""
+        count = budget
+        while True:
+            plan = self._plan(data, units, count)
+            read = self._context_read(units, plan, place_of)
+            spent = count + self.reading * read
+            if spent <= budget or count == 1:
+                return plan, read
+            count = max(1, min(count - 1, int(count * budget / spent)))
+
+    def _context_read(self, units: Units, plan: SnippetPlan, place_of: Ints) -> float:
+        """Return how many segments of context stand before the snippets of a draw on average."""
+        reach = np.minimum(self.context, place_of[units.rows])
+        total, first = np.concatenate([[0], np.cumsum(reach)]), np.cumsum(plan.counts) - plan.counts
+
+        def mean(length: Ints) -> Floats:
+            starts = plan.counts if self.wrap else np.minimum(plan.counts, plan.counts - length + 1)
+            return np.where(length > 0, (total[first + starts] - total[first]) / starts, 0.0)
+
+        more = mean(np.minimum(plan.length + 1, plan.counts))
+        return float(plan.chance @ ((1.0 - plan.longer) * mean(plan.length) + plan.longer * more))
+
     def _draw(
         self, units: Units, plan: SnippetPlan, place_of: Ints, seed: int, model: str | None
     ) -> list[_Snippet]:
@@ -431,8 +461,14 @@ class Snippets(WholeSetSelector):
             context[place] = tuple(data.items[in_order[rank[row] - length : rank[row]]]) or None
         return context if any(context) else None
 
-    def _notes(self, data: EvalSet, plan: SnippetPlan, count: int) -> tuple[str, ...]:
+    def _notes(self, data: EvalSet, plan: SnippetPlan, budget: int, read: float) -> tuple[str, ...]:
         notes = [] if self.weights is None else [importance_note(self.weights)]
+        count = round(float(plan.chance @ (plan.length + plan.longer)))
+        if self.reading:
+            notes.append(
+                f"{count} segments are judged and {read:.0f} read as context on average, for the price of "
+                f"{budget}."
+            )
         if self.kind == "budgeted":
             sure, total = int(plan.is_sure.sum()), len(plan.counts)
             unsure = "" if sure == total else f", the other {total - sure} may"

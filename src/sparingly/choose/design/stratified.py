@@ -439,7 +439,18 @@ class Verdicts(WholeSetSelector):
         verdict = passes.sum(axis=1) / scored_models
         score = np.where(present, scores, 0.0).sum(axis=1) / scored_models
         scored = present.any(axis=1)
-        strata = _strata(verdict, score, scored)
+        # Verdicts, cut into bands of nearly equal size by the score; like scores stay together.
+        labels = np.full(len(verdict), _NO_SCORE, object)
+        for name, part in (("passed", scored & (verdict > 0.5)), ("failed", scored & (verdict <= 0.5))):
+            rows = np.flatnonzero(part)
+            if not len(rows):
+                continue
+            edges = np.unique(np.quantile(score[rows], np.arange(1, BANDS) / BANDS))
+            bands = np.searchsorted(edges, score[rows], side="left")
+            bands = np.unique(bands, return_inverse=True)[1]
+            several = bands.max() > 0
+            labels[rows] = [f"{name}, band {band + 1}" if several else name for band in bands]
+        strata = groups(labels)
         expected = _good_share(verdict, score, scored, data.keys)
         share = strata.sizes / strata.sizes.sum()
         mean_good, mean_verdict = (
@@ -455,21 +466,6 @@ class Verdicts(WholeSetSelector):
             return self.cut
         above = scores[scores > (scores.min() + scores.max()) / 2.0]
         return float(above.min()) if len(above) else float(scores.max())
-
-
-def _strata(verdict: Floats, score: Floats, scored: Mask) -> Groups:
-    """Return verdicts, cut into bands of nearly equal size by the score; like scores stay together."""
-    labels = np.full(len(verdict), _NO_SCORE, object)
-    for name, part in (("passed", scored & (verdict > 0.5)), ("failed", scored & (verdict <= 0.5))):
-        rows = np.flatnonzero(part)
-        if not len(rows):
-            continue
-        edges = np.unique(np.quantile(score[rows], np.arange(1, BANDS) / BANDS))
-        bands = np.searchsorted(edges, score[rows], side="left")
-        bands = np.unique(bands, return_inverse=True)[1]
-        several = bands.max() > 0
-        labels[rows] = [f"{name}, band {band + 1}" if several else name for band in bands]
-    return groups(labels)
 
 
 def _good_share(verdict: Floats, score: Floats, scored: Mask, keys: rng.Keys) -> Floats:

@@ -12,7 +12,7 @@ import numpy as np
 from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import UsageError
 from sparingly.base.text import Bare, Call, Quoted, format_call, parse_call, text_value
-from sparingly.choose.distil.apply import Distilled, learned_from_notes, weak_notes
+from sparingly.choose.distil.model import Distilled, learned_from_notes, weak_notes
 from sparingly.signals.length import SOURCE_LENGTH, text_length
 
 DISTILLED = "distilled"

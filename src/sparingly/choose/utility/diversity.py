@@ -11,8 +11,15 @@ from sparingly.base.registry import parameter, register
 from sparingly.base.syntax import lacking
 from sparingly.choose.utility.base import Utility
 from sparingly.data.evalset import EvalSet
-from sparingly.signals.overlap.similarity import Bleu, Chrf, Dice, Similarity, mean_cosines, mean_similarities
-from sparingly.signals.overlap.tokens import Tokeniser
+from sparingly.signals.overlap.similarity import (
+    Bleu,
+    Chrf,
+    Dice,
+    Similarity,
+    Tokeniser,
+    mean_cosines,
+    mean_similarities,
+)
 
 
 @register("diversity")

@@ -14,16 +14,21 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Mask
 from sparingly.base.errors import listing
 from sparingly.base.format import counted, share_text
-from sparingly.base.summary import Summary
+from sparingly.base.summary import Summary, Tabular
 from sparingly.base.syntax import one_of_several
-from sparingly.base.tabular import Tabular
 from sparingly.data import fields
 from sparingly.data.describe.documents import DocumentsSummary, TextsSummary, documents, domains, texts
-from sparingly.data.describe.epochs import EpochVariance, epoch_variances
-from sparingly.data.describe.judgements import PreferencesSummary, RatingsSummary, preferences, ratings
+from sparingly.data.describe.judgements import (
+    EpochVariance,
+    PreferencesSummary,
+    RatingsSummary,
+    epoch_variances,
+    preferences,
+    ratings,
+)
 from sparingly.data.describe.metrics import Copy, Correlation, ScoreRange, copies, correlations, scores_of
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.given import DataLike, as_evalset
+from sparingly.data.io import DataLike, as_evalset
 from sparingly.data.roles import TableRoles
 
 _EXAMPLES = 5

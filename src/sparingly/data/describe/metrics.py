@@ -200,7 +200,20 @@ def copies(metrics: Mapping[str, Floats]) -> tuple[Copy, ...]:
     copy_by_name: dict[str, Copy] = {}
     # Among metrics that miss the same cells: by their correlation, and then cell by cell.
     for names in (group for group in groups.values() if len(group) > 1):
-        correlated = np.abs(_correlations([metrics[name] for name in names])) > 1 - _COPY_TOLERANCE
+        matrices = [metrics[name] for name in names]
+        middles = [float(np.nanmean(values)) for values in matrices]
+        spreads = [_middle_and_range(values)[1] for values in matrices]
+        product = np.zeros((len(matrices), len(matrices)))
+        for rows in blocks(matrices[0].shape):
+            block = np.stack(
+                [
+                    np.nan_to_num((values[rows] - middle) / spread).ravel()
+                    for values, middle, spread in zip(matrices, middles, spreads, strict=True)
+                ]
+            )
+            product += block @ block.T
+        scale = np.sqrt(np.diag(product))
+        correlated = np.abs(np.asarray(product / np.outer(scale, scale))) > 1 - _COPY_TOLERANCE
         for first, second in zip(*np.nonzero(np.triu(correlated, 1)), strict=True):
             original, repeat = names[first], names[second]
             if original in copy_by_name or repeat in copy_by_name:
@@ -209,22 +222,6 @@ def copies(metrics: Mapping[str, Floats]) -> tuple[Copy, ...]:
             if kind is not None:
                 copy_by_name[repeat] = Copy(repeat, original, kind)
     return tuple(copy_by_name[name] for name in metrics if name in copy_by_name)
-
-
-def _correlations(matrices: list[Floats]) -> Floats:
-    middles = [float(np.nanmean(values)) for values in matrices]
-    spreads = [_middle_and_range(values)[1] for values in matrices]
-    product = np.zeros((len(matrices), len(matrices)))
-    for rows in blocks(matrices[0].shape):
-        block = np.stack(
-            [
-                np.nan_to_num((values[rows] - middle) / spread).ravel()
-                for values, middle, spread in zip(matrices, middles, spreads, strict=True)
-            ]
-        )
-        product += block @ block.T
-    scale = np.sqrt(np.diag(product))
-    return np.asarray(product / np.outer(scale, scale))
 
 
 def _kind(original: Floats, repeat: Floats) -> Literal["equal", "rescaled", "negated"] | None:

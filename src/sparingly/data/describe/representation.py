@@ -15,8 +15,7 @@ from sparingly.base.checks import check_names
 from sparingly.base.errors import UsageError
 from sparingly.base.format import counted, share_text
 from sparingly.base.stats.moments import row_means
-from sparingly.base.summary import Summary
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import Summary, Tabular
 from sparingly.data import fields
 from sparingly.data.describe.documents import coded
 from sparingly.data.evalset import EvalSet
@@ -65,15 +64,6 @@ def shares(
         )
         for code in (range(len(names)) if order is None else order)
         if set_counts[code]
-    )
-
-
-def domain_shares(data: EvalSet, rows: Ints) -> tuple[Share, ...]:
-    """Return the shares by domain, the largest first."""
-    codes, names = coded(data, fields.DOMAIN)
-    counts = np.bincount(codes[codes >= 0], minlength=len(names))
-    return shares(
-        codes, names, rows, sorted(range(len(names)), key=lambda code: (-counts[code], names[code]))
     )
 
 
@@ -412,11 +402,16 @@ def representation(
         for metric, values in data.metrics.items()
         for model, *pair in zip(data.models, _column_means(values), _column_means(values[rows]), strict=True)
     )
+    # The shares by domain, the largest first.
+    codes, names = coded(data, fields.DOMAIN)
+    counts = np.bincount(codes[codes >= 0], minlength=len(names))
     table = Representation(
         n=len(rows),
         of=len(data),
         coverage=tuple(_coverage(data, rows, None if callable(models_by_row) else models_by_row)),
-        domains=domain_shares(data, rows),
+        domains=shares(
+            codes, names, rows, sorted(range(len(names)), key=lambda code: (-counts[code], names[code]))
+        ),
         document_lengths=document_length_shares(data, rows, document_bands),
         source_lengths=source_length_shares(data, rows),
         metrics=metric_shares(data, rows),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -69,7 +69,7 @@ def load(
         raise UnknownNameError("column", unknown[0], columns, f"({listing(map(str, paths), 3)})")
     data = sets[0]
     if len(sets) > 1 or labels is not None:
-        from sparingly.data.io.records import names_of_files
+        from sparingly.data.io.format import names_of_files
         from sparingly.data.join import join, with_labels
 
         if len(sets) > 1:
@@ -255,3 +255,28 @@ def flipped(data: EvalSet, scores: Iterable[str]) -> EvalSet:
         repeats=replace(data.repeats, scores=repeated),
         roles=roles,
     )
+
+
+# --- Data as people hand it to a function ---
+
+
+class NativeFrame(Protocol):
+    """A frame of pandas or polars, or an Arrow table: something with columns."""
+
+    @property
+    def columns(self) -> Any:
+        """The columns."""
+
+
+DataLike = EvalSet | str | Path | NativeFrame
+
+
+def as_evalset(data: DataLike) -> EvalSet:
+    """Return the evaluation set that is meant: as it is, read from a file, or made from a frame."""
+    if isinstance(data, EvalSet):
+        return data
+    if isinstance(data, str | Path):
+        return load(data)
+    from sparingly.data.io.table import from_frame
+
+    return from_frame(data)

@@ -18,9 +18,17 @@ from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Head, Options, located, names_in
+from sparingly.data.io.format import (
+    MISSING_PREFERENCES,
+    Head,
+    Options,
+    digest_id,
+    first_record,
+    located,
+    names_in,
+    read_records,
+)
 from sparingly.data.io.log import LogFormat
-from sparingly.data.io.records import MISSING_PREFERENCES, digest_id, first_record, read_records
 from sparingly.data.values import as_number, as_text, shown
 
 _FILES = ("model_outputs.json", "reference_outputs.json", "annotations.json")

@@ -22,16 +22,18 @@ from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Head, Options, located
-from sparingly.data.io.log import LogFormat
-from sparingly.data.io.records import (
+from sparingly.data.io.format import (
     MISSING_PREFERENCES,
+    Head,
+    Options,
     Record,
     digest_id,
     first_record,
+    located,
     read_records,
     take_rows,
 )
+from sparingly.data.io.log import LogFormat
 from sparingly.data.values import as_id, as_text, shown
 
 WINNERS = {"model_a": 1.0, "model_b": -1.0, "tie": 0.0}

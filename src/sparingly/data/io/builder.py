@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +17,12 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.io.words import SCALE, ScoreWords, WordScore, rating_numbers
 from sparingly.data.scale import Scale
 from sparingly.data.tables import Preferences, Ratings, Repeats, epoch_order
-from sparingly.data.values import as_id, as_number, as_scale, as_text, check_value, shown
+from sparingly.data.values import as_id, as_mapping, as_number, as_scale, as_text, check_value, shown
+
+# The items, models and values of a score.
+_Numbers = tuple[list[int], list[int], list[float]]
+_NONE: _Numbers = ([], [], [])
+_PLAIN, _LARGE = {int, float}, 1e300
 
 
 class IdCodes:
@@ -27,6 +32,7 @@ class IdCodes:
         self.kind = kind
         self.codes: dict[str, int] = {}
         self._numeric: dict[str, bool] = {}
+        self._answered: tuple[tuple[str, ...], list[int]] = ((), [])
 
     def code(self, value: Any, field: str) -> int:
         """Return the code of an id, a new one when it is met for the first time."""
@@ -39,6 +45,15 @@ class IdCodes:
                 fix="Write ids in one way",
             )
         return self.codes.setdefault(name, len(self.codes))
+
+    def of_texts(self, names: Iterable[str]) -> list[int] | None:
+        """Return the codes of ids that were met before, written as text; None where one was not."""
+        if (asked := tuple(names)) != self._answered[0]:
+            codes = [-1 if self._numeric.get(name, True) else self.codes[name] for name in asked]
+            if -1 in codes:
+                return None
+            self._answered = asked, codes
+        return self._answered[1]
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -93,18 +108,7 @@ class _RatingRows(_JudgementRows):
         """Return the table, in which references come after the models."""
         if not self.rows:
             return Ratings()
-        self._read_words()
-        columns = self.columns(
-            item=np.int32, model=np.int32, rater=None, aspect=None, score=float, seconds=float, comment=object
-        )
-        codes = columns["model"]
-        columns["model"] = np.where(codes >= 0, codes, models - 1 - codes).astype(np.int32)
-        if all(text is None for text in columns["comment"]):
-            del columns["comment"]
-        return Ratings(**columns)
-
-    def _read_words(self) -> None:
-        """Put in the numbers that words stand for; other texts become comments."""
+        # Put in the numbers that words stand for; other texts become comments.
         with_numbers = {row[3] for row in self.rows if row[4] == row[4]}
         numbers, self.worded = rating_numbers(self.words, with_numbers)
         for word in self.words:
@@ -115,6 +119,14 @@ class _RatingRows(_JudgementRows):
                 comment = str(word.score) if comment is None else f"{word.score} | {comment}"
             self.rows[word.row] = (*start, score, seconds, comment)
         self.words = []
+        columns = self.columns(
+            item=np.int32, model=np.int32, rater=None, aspect=None, score=float, seconds=float, comment=object
+        )
+        codes = columns["model"]
+        columns["model"] = np.where(codes >= 0, codes, models - 1 - codes).astype(np.int32)
+        if all(text is None for text in columns["comment"]):
+            del columns["comment"]
+        return Ratings(**columns)
 
 
 class _PreferenceRows(_JudgementRows):
@@ -148,7 +160,7 @@ class EvalSetBuilder:
         self.items, self.models, self.references = IdCodes("item"), IdCodes("model"), IdCodes("reference")
         self.raters = IdCodes("rater")
         self.item_lines: list[int] = []
-        self._numbers: dict[tuple[str, str], tuple[list[int], list[int], list[float]]] = {}
+        self._numbers: dict[tuple[str, str], _Numbers] = {}
         self._texts: dict[str, dict[tuple[int, int], Any]] = {}
         self._sources: dict[int, str] = {}
         self._has_sources = False
@@ -187,6 +199,45 @@ class EvalSetBuilder:
         return self.models.code(value, field)
 
     # --- what items and cells hold ---------------------------------------------------------------------
+
+    def scores(self, item: int, given: Any, field: str, kind_of: Callable[[str], str]) -> None:
+        """Take an item's scores by model and name, each a ``metric`` or an ``aspect``."""
+        cells = as_mapping(given, field)
+        if self._plain_scores(item, cells, kind_of):
+            return
+        for model, values in cells.items():
+            code = self.model(model, field)
+            for name, value in as_mapping(values, f"{field}.{model}").items():
+                self._number(kind_of(name), name, item, code, value, f"{field}.{model}.{name}")
+
+    def _plain_scores(self, item: int, cells: Mapping[str, Any], kind_of: Callable[[str], str]) -> bool:
+        """Take the scores at once where all are numbers, of models and names that were met before."""
+        codes, first = self.models.of_texts(cells), next(iter(cells.values()), None)
+        taken: list[tuple[_Numbers, list[float]]] = []
+        if codes is None or not isinstance(first, dict):
+            return False
+        try:
+            for name in first:
+                key, values = (kind_of(name), name), [cell[name] for cell in cells.values()]
+                # A sum is below no limit where one of them is infinite or missing.
+                plain = {*map(type, values)} <= _PLAIN and abs(sum(values)) < _LARGE
+                if not plain or self._words.of_words(key) or not self._numbers.get(key, _NONE)[2]:
+                    return False
+                taken.append((self._numbers[key], values))
+        except (KeyError, TypeError, OverflowError):
+            return False
+        if sum(map(len, cells.values())) != len(first) * len(cells):
+            return False
+        for (items, models, numbers), values in taken:
+            items += [item] * len(codes)
+            models += codes
+            numbers += values
+        return True
+
+    @property
+    def score_names(self) -> set[str]:
+        """The names of all scores so far."""
+        return {name for _, name in self._numbers}
 
     def metric(self, item: int, model: int, name: str, value: Any, field: str) -> None:
         """Take a metric's score of an output."""
@@ -468,9 +519,9 @@ class EvalSetBuilder:
     ) -> Floats:
         matrix = np.full(len(self.items) * width, np.nan)
         places = np.array(items, np.int64) * width + np.array(models, np.int64)
-        unique, first, counts = np.unique(places, return_index=True, return_counts=True)
-        if len(unique) < len(places):
-            place = int(first[counts > 1][0])
+        counts = np.bincount(places, minlength=1)
+        if counts.max() > 1:
+            place = int(np.argmax(places == np.argmax(counts > 1)))
             item, names = items[place], self.references if kind == "reference_aspect" else self.models
             raise InputError(
                 f"the item {shown(self._item_name(item))} has two scores"

@@ -60,7 +60,12 @@ class Collection(Format):
 
 def _take_item(builder: EvalSetBuilder, record: dict[str, Any]) -> None:
     item = new_item(builder, record)
-    _take_references(builder, item, record)
+    first = as_text(record.get("reference"), "reference")
+    texts = [as_text(text, "references") for text in as_list(record.get("references"), "references")]
+    if first is not None and first not in texts[:1]:
+        texts.insert(0, first)
+    for place, text in enumerate(texts):
+        builder.reference(item, REFERENCE if place == 0 else f"{REFERENCE}_{place + 1}", text)
     take_scores(builder, item, record.get("scores"), "scores")
     take_scores(builder, item, record.get("human"), "human")
     _take_reference_scores(builder, item, record)
@@ -70,15 +75,6 @@ def _take_item(builder: EvalSetBuilder, record: dict[str, Any]) -> None:
     for name, value in record.items():
         if name not in _OWN_KEYS:
             builder.column(item, name, value)
-
-
-def _take_references(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:
-    first = as_text(record.get("reference"), "reference")
-    texts = [as_text(text, "references") for text in as_list(record.get("references"), "references")]
-    if first is not None and first not in texts[:1]:
-        texts.insert(0, first)
-    for place, text in enumerate(texts):
-        builder.reference(item, REFERENCE if place == 0 else f"{REFERENCE}_{place + 1}", text)
 
 
 def _take_reference_scores(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:

@@ -16,8 +16,7 @@ from sparingly.base.errors import InputError
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Format, Head, Options
-from sparingly.data.io.records import first_record, line_id, names_of_files
+from sparingly.data.io.format import Format, Head, Options, first_record, line_id, names_of_files
 from sparingly.data.values import as_list, as_mapping, as_text, shown
 
 METRIC = "COMET"

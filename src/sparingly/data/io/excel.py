@@ -110,7 +110,15 @@ class _Workbook:
         """Return the rows with their numbers, each with its cells by column."""
         properties = next(_tagged(self.book, "workbookPr"), None)
         start = _START_1904 if _is_true(properties, "date1904") else _START
-        target = self._target(sheet)
+        # The place in the archive of a sheet.
+        if sheet not in self.entries:
+            raise UnknownNameError("sheet", sheet, self.entries)
+        targets = {
+            relation.get("Id"): relation.get("Target", "")
+            for relation in _tagged(self._parse("xl/_rels/workbook.xml.rels"), "Relationship")
+        }
+        target = targets[self.entries[sheet].get(_RELATION)]
+        target = target.lstrip("/") if target.startswith("/") else f"xl/{target}"
         texts = self._shared_texts()
         dates = self._date_styles()
         rows: list[tuple[int, dict[int, str | None]]] = []
@@ -123,17 +131,6 @@ class _Workbook:
                     cells[place] = _text(cell, texts, dates, start)
                 rows.append((number, cells))
         return rows
-
-    def _target(self, sheet: str) -> str:
-        """Return the place in the archive of a sheet."""
-        if sheet not in self.entries:
-            raise UnknownNameError("sheet", sheet, self.entries)
-        targets = {
-            relation.get("Id"): relation.get("Target", "")
-            for relation in _tagged(self._parse("xl/_rels/workbook.xml.rels"), "Relationship")
-        }
-        target = targets[self.entries[sheet].get(_RELATION)]
-        return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
 
     def _shared_texts(self) -> list[str]:
         if "xl/sharedStrings.xml" not in self.names:

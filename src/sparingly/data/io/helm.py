@@ -122,7 +122,12 @@ class _HelmReader:
             self.perturbed[items[name]] = max(
                 self.perturbed.get(items[name], 0), len(perturbed.get(name, ()))
             )
-        trials = self._trials(run, instances)
+        # The statistics of the wanted instances by trial; of two of one name the last one counts.
+        trials: Trials = {}
+        for scores in run.scores():
+            if scores.perturbation == self.perturbation and scores.id in instances:
+                trials.setdefault(scores.id, {}).setdefault(scores.trial, {}).update(scores.by_name)
+                self.statistics |= dict.fromkeys(scores.by_name)
         for name, prediction in self._predictions(run, instances, trials).items():
             text = prediction.text if prediction.answer is None else _chosen(instances[name], prediction, run)
             self.builder.output(items[name], model, text)
@@ -173,15 +178,6 @@ class _HelmReader:
         }
         for name, value in columns.items():
             self.builder.column(item, name, value)
-
-    def _trials(self, run: Run, instances: dict[str, Instance]) -> Trials:
-        """Return the statistics of the wanted instances by trial; of two of one name the last one counts."""
-        trials: Trials = {}
-        for scores in run.scores():
-            if scores.perturbation == self.perturbation and scores.id in instances:
-                trials.setdefault(scores.id, {}).setdefault(scores.trial, {}).update(scores.by_name)
-                self.statistics |= dict.fromkeys(scores.by_name)
-        return trials
 
     def _predictions(self, run: Run, instances: dict[str, Instance], trials: Trials) -> dict[str, Prediction]:
         """Return the first trial's answer to each chosen instance, where it can be identified."""

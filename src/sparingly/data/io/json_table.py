@@ -19,12 +19,9 @@ from typing import Any
 from sparingly.base.errors import InputError, listing
 from sparingly.base.lazy import pl
 from sparingly.data import files
-from sparingly.data.io.columns import TableSource
-from sparingly.data.io.format import LINES, Head
-from sparingly.data.io.frames import from_values
-from sparingly.data.io.records import array_records
-from sparingly.data.io.roles import plain_name, words_of
-from sparingly.data.io.vocabulary import HEADS, NAMES, PREFERENCES, REPEATED
+from sparingly.data.io.columns import TableSource, from_values
+from sparingly.data.io.format import LINES, Head, array_records
+from sparingly.data.io.roles import HEADS, NAMES, PREFERENCES, REPEATED, plain_name, words_of
 
 Rows = Callable[[], Iterator[tuple[int, dict[str, Any]]]]
 _ROLES, _CONTENTS = ("role", "from", "speaker"), ("content", "value", "text")

@@ -18,19 +18,21 @@ scores are the means over them, and its output is the first, unless the item say
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sparingly.base.arrays import Floats
+from sparingly.base.arrays import Floats, Objects
 from sparingly.base.catalogue import register
 from sparingly.base.errors import DataError, InputError
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
 from sparingly.data.io.format import Format, Head, Options, empty_fields, located
+from sparingly.data.tables import JudgementTable
 from sparingly.data.values import as_list, as_mapping, as_number, as_text, check_version, shown
 from sparingly.data.values import plain as plain
 
@@ -39,8 +41,8 @@ _KEYS = ("item", "source", "references", "outputs", "metrics", "aspects", "refer
 _RESERVED = (*_KEYS, "ratings", "preferences", "repeats", "columns")
 _OURS = {"metrics", "aspects", "ratings", "preferences", "repeats", "document", "reference_aspects"}
 _FOREIGN = {"scores", "human", "tgt", "doc", "doc_id"}
-_RATING = ("model", "reference", "rater", "aspect", "score", "seconds", "comment")
-_PREFERENCE = ("first", "second", "value", "rater", "aspect", "seconds")
+RATING = ("model", "reference", "rater", "aspect", "score", "seconds", "comment")
+PREFERENCE = ("first", "second", "value", "rater", "aspect", "seconds")
 
 
 @register("jsonl")
@@ -176,11 +178,8 @@ def _take_columns(builder: EvalSetBuilder, item: int, record: dict[str, Any]) ->
 
 def take_scores(builder: EvalSetBuilder, item: int, scores: Any, field: str) -> None:
     """Take ``{model: {name: number}}`` as metrics or aspects."""
-    take = builder.metric if field in ("metrics", "scores") else builder.aspect
-    for model, values in as_mapping(scores, field).items():
-        code = builder.model(model, field)
-        for name, value in as_mapping(values, f"{field}.{model}").items():
-            take(item, code, name, value, f"{field}.{model}.{name}")
+    kind = "metric" if field in ("metrics", "scores") else "aspect"
+    builder.scores(item, scores, field, lambda name: kind)
 
 
 def _take_ratings(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:
@@ -191,8 +190,8 @@ def _take_ratings(builder: EvalSetBuilder, item: int, record: dict[str, Any]) ->
             raise InputError("the rating names a model and a reference", field=field, fix="Keep one of them")
         builder.rating(
             item,
-            **{name: values[name] for name in _RATING if values.get(name) is not None},
-            extra={name: value for name, value in values.items() if name not in _RATING},
+            **{name: values[name] for name in RATING if values.get(name) is not None},
+            extra={name: value for name, value in values.items() if name not in RATING},
             field=field,
         )
 
@@ -219,7 +218,7 @@ def _take_preferences(builder: EvalSetBuilder, item: int, record: dict[str, Any]
             values["second"],
             value,
             **{name: values[name] for name in ("rater", "aspect", "seconds") if values.get(name) is not None},
-            extra={name: content for name, content in values.items() if name not in _PREFERENCE},
+            extra={name: content for name, content in values.items() if name not in PREFERENCE},
             field=field,
         )
 
@@ -242,7 +241,9 @@ def records(data: EvalSet) -> Iterator[dict[str, Any]]:
     has_references, texts = "references" in data.fields, data.reference_texts
     if texts is None:
         texts = np.full((len(data), len(data.references)), None, object)
-    ratings, preferences = _by_item(data.ratings.item, len(data)), _by_item(data.preferences.item, len(data))
+    tables: dict[str, JudgementTable] = {"ratings": data.ratings, "preferences": data.preferences}
+    judged = {name: {**part, **tables[name].extra} for name, part in judgement_columns(data).items()}
+    places_of = {name: _by_item(table.item, len(data)) for name, table in tables.items()}
     repeats = _by_item(data.repeats.item, len(data))
     for row in data.file_order:
         columns = {name: plain(values[row]) for name, values in data.columns.items()}
@@ -254,8 +255,13 @@ def records(data: EvalSet) -> Iterator[dict[str, Any]]:
             "reference_aspects": scores_of(data.references, data.reference_aspects, row),
             "cells": {name: _cells(data.models, values[row]) for name, values in data.cells.items()},
             "columns": {name: value for name, value in columns.items() if name in _RESERVED},
-            "ratings": [_rating(data, place) for place in ratings[row]],
-            "preferences": [_preference(data, place) for place in preferences[row]],
+            **{
+                name: [
+                    _without_missing({key: plain(values[place]) for key, values in columns_of.items()})
+                    for place in places_of[name][row]
+                ]
+                for name, columns_of in judged.items()
+            },
             "repeats": [_repeat(data, place) for place in repeats[row]],
         }
         source = None if data.sources is None else data.sources[row]
@@ -299,38 +305,34 @@ def _by_item(items: Any, count: int) -> list[list[int]]:
     return places
 
 
-def _rating(data: EvalSet, place: int) -> dict[str, Any]:
-    table, models = data.ratings, len(data.models)
-    model = int(table.model[place])
-    rated = (
-        {"model": data.models[model]} if model < models else {"reference": data.references[model - models]}
-    )
-    return _without_missing(
-        {
-            **rated,
-            "rater": table.raters[table.rater[place]] if table.rater[place] >= 0 else None,
-            "aspect": table.aspects[table.aspect[place]] if table.aspect[place] >= 0 else None,
-            "score": plain(table.score[place]),
-            "seconds": plain(table.seconds[place]),
-            "comment": table.comment[place] if table.comment is not None else None,
-            **{name: plain(values[place]) for name, values in table.extra.items()},
-        }
-    )
+def judgement_columns(data: EvalSet) -> dict[str, dict[str, NDArray[Any]]]:
+    """Return the columns of ratings and preferences under their keys in our files, with names for codes."""
+    ratings, preferences, models = data.ratings, data.preferences, len(data.models)
+    first, second = names_at(data.models, preferences.first), names_at(data.models, preferences.second)
+    return {
+        "ratings": {
+            "model": names_at([*data.models, *[None] * len(data.references)], ratings.model),
+            "reference": names_at([*[None] * models, *data.references], ratings.model),
+            **_said_by(ratings, {"score": ratings.score}),
+            **({} if ratings.comment is None else {"comment": ratings.comment}),
+        },
+        "preferences": {
+            "first": first,
+            "second": second,
+            "value": preferences.value,
+            **_said_by(preferences),
+        },
+    }
 
 
-def _preference(data: EvalSet, place: int) -> dict[str, Any]:
-    table = data.preferences
-    return _without_missing(
-        {
-            "first": data.models[table.first[place]],
-            "second": data.models[table.second[place]],
-            "value": plain(table.value[place]),
-            "rater": table.raters[table.rater[place]] if table.rater[place] >= 0 else None,
-            "aspect": table.aspects[table.aspect[place]] if table.aspect[place] >= 0 else None,
-            "seconds": plain(table.seconds[place]),
-            **{name: plain(values[place]) for name, values in table.extra.items()},
-        }
-    )
+def _said_by(table: JudgementTable, scores: Mapping[str, Floats] | None = None) -> dict[str, NDArray[Any]]:
+    names = {"rater": names_at(table.raters, table.rater), "aspect": names_at(table.aspects, table.aspect)}
+    return {**names, **(scores or {}), "seconds": table.seconds}
+
+
+def names_at(names: Iterable[str | None], codes: NDArray[np.int32]) -> Objects:
+    """Return the names that codes stand for, None for -1."""
+    return np.array([*names, None], object)[codes]
 
 
 def _repeat(data: EvalSet, place: int) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from sparingly.base.catalogue import register
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.format import Head, Options
+from sparingly.data.io.format import Head, Options, first_record, read_records, take_rows
 from sparingly.data.io.log import (
     LOG_OPTIONS,
     LogFormat,
@@ -27,7 +27,6 @@ from sparingly.data.io.log import (
     readable,
     with_models,
 )
-from sparingly.data.io.records import first_record, read_records, take_rows
 from sparingly.data.roles import TableRoles
 from sparingly.data.values import as_list, as_mapping
 

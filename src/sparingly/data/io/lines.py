@@ -22,8 +22,16 @@ from sparingly.base.errors import InputError
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Format, Head, Options, names_in
-from sparingly.data.io.records import check_lengths, line_id, names_of_files, read_lines
+from sparingly.data.io.format import (
+    Format,
+    Head,
+    Options,
+    check_lengths,
+    line_id,
+    names_in,
+    names_of_files,
+    read_lines,
+)
 from sparingly.data.values import shown
 
 _SOURCE = re.compile(r"(source|src)([._-].*)?")
@@ -69,7 +77,13 @@ class Lines(Format):
         texts = {file: read_lines(file) for file in paths}
         count = check_lengths(texts)
         builder = EvalSetBuilder(path)
-        _take_ids(builder, text_files.ids, texts, count)
+        names = texts[text_files.ids[0]] if text_files.ids else [line_id(place) for place in range(count)]
+        for place, name in enumerate(names):
+            builder.line = place + 1
+            try:
+                builder.new_item(name, "ids")
+            except InputError as error:
+                raise error.at(file=text_files.ids[0] if text_files.ids else None, line=place + 1) from None
         _take_texts(builder, text_files, texts)
         return builder.build()
 
@@ -110,7 +124,10 @@ def _found_in(folder: Path, besides: Iterable[Path] = ()) -> _Files:
     for file in paths:
         if files.extension(file) != ".txt" or file.name.startswith("."):
             continue
-        bare = _bare(file)
+        name = file.name
+        for suffix in files.COMPRESSIONS:
+            name = name.removesuffix(suffix)
+        bare = name[: -len(".txt")]
         if bare == "ids":
             text_files.ids.append(file)
         elif _SOURCE.fullmatch(bare):
@@ -154,16 +171,6 @@ def _path(folder: Path, name: str) -> Path:
     return path
 
 
-def _take_ids(builder: EvalSetBuilder, ids: list[Path], texts: dict[Path, list[str]], count: int) -> None:
-    names = texts[ids[0]] if ids else [line_id(place) for place in range(count)]
-    for place, name in enumerate(names):
-        builder.line = place + 1
-        try:
-            builder.new_item(name, "ids")
-        except InputError as error:
-            raise error.at(file=ids[0] if ids else None, line=place + 1) from None
-
-
 def _take_texts(builder: EvalSetBuilder, text_files: _Files, texts: dict[Path, list[str]]) -> None:
     for file in text_files.source.values():
         for place, text in enumerate(texts[file]):
@@ -175,13 +182,6 @@ def _take_texts(builder: EvalSetBuilder, text_files: _Files, texts: dict[Path, l
         model = builder.model(name)
         for place, text in enumerate(texts[file]):
             builder.output(place, model, text)
-
-
-def _bare(file: Path) -> str:
-    name = file.name
-    for suffix in files.COMPRESSIONS:
-        name = name.removesuffix(suffix)
-    return name[: -len(".txt")]
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -196,15 +196,13 @@ def _columns(data: EvalSet) -> dict[str, Any]:
         columns["source"] = data.sources
     if data.reference_texts is not None:
         for name, texts in zip(data.references, data.reference_texts.T, strict=True):
-            columns[_reference_file(name)] = texts
+            bare = _escaped(name)
+            columns[
+                (bare if _REFERENCE.fullmatch(bare) and not bare.startswith("ref.") else f"ref.{bare}")
+            ] = texts
     for place, name in enumerate(data.models):
         columns[_model_file(name)] = data.outputs[:, place]
     return columns
-
-
-def _reference_file(name: str) -> str:
-    bare = _escaped(name)
-    return bare if _REFERENCE.fullmatch(bare) and not bare.startswith("ref.") else f"ref.{bare}"
 
 
 def _model_file(name: str) -> str:

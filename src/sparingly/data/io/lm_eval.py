@@ -31,9 +31,8 @@ from sparingly.base.errors import InputError, UnknownNameError, UsageError, list
 from sparingly.data.evalset import EvalSet
 from sparingly.data.files import extension
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Head, Options, located
+from sparingly.data.io.format import Head, Options, first_record, located, read_records
 from sparingly.data.io.log import LogFormat
-from sparingly.data.io.records import first_record, read_records
 from sparingly.data.values import as_id, as_list, as_text, parse_number, shown
 
 TARGET = "target"
@@ -187,20 +186,19 @@ class _LmEvalReader:
 
     def _take(self, run: _SampleFile, line: int, sample: LoggedSample) -> None:
         item = self.builder.item(f"{run.task}#{sample.doc_id}", "doc_id")
-        self._check(run, item, sample)
-        if self._is_first(run, item, sample):
-            self._take_response(run, item, sample)
-        scores = {name: value for name, value in sample.metrics.items() if name != _NOT_SCORED}
-        if sample.filtered is not None and sample.filtered != sample.response:
-            scores["filtered"] = sample.filtered
-        self.scores += [
-            _ResponseScore(run, line, item, sample.filter, name, value) for name, value in scores.items()
-        ]
-
-    def _check(self, run: _SampleFile, item: int, sample: LoggedSample) -> None:
-        """Remember what was asked, and check that every model was asked the same."""
+        # Remember what was asked, and check that every model was asked the same.
         if item not in self.prompts:
-            self._take_item(run, item, sample)
+            self.prompts[item] = _ItemPrompts(
+                run.model, sample.document_hash, sample.prompt_hash, sample.document
+            )
+            self.builder.source(item, sample.document if sample.prompt is None else sample.prompt)
+            self.builder.column(item, "task", run.task)
+            self.builder.column(item, "doc_id", sample.record["doc_id"])
+            self.builder.column(item, "doc", sample.record.get("doc"))
+            if sample.is_written:
+                self.builder.reference(item, TARGET, sample.target)
+            else:
+                self.builder.column(item, TARGET, sample.target)
         earlier = self.prompts[item]
         if earlier.document_hash != sample.document_hash:
             raise InputError(
@@ -216,8 +214,6 @@ class _LmEvalReader:
                 field="prompt_hash",
                 fix="Give all models the same prompt, or allow different ones with prompts=any",
             )
-
-    def _is_first(self, run: _SampleFile, item: int, sample: LoggedSample) -> bool:
         filters = self.responded.setdefault((item, run.model), set())
         if sample.filter in filters:
             raise InputError(
@@ -227,20 +223,14 @@ class _LmEvalReader:
             )
         filters.add(sample.filter)
         self.filters.setdefault(run.task, {})[sample.filter] = None
-        return len(filters) == 1
-
-    def _take_item(self, run: _SampleFile, item: int, sample: LoggedSample) -> None:
-        self.prompts[item] = _ItemPrompts(
-            run.model, sample.document_hash, sample.prompt_hash, sample.document
-        )
-        self.builder.source(item, sample.document if sample.prompt is None else sample.prompt)
-        self.builder.column(item, "task", run.task)
-        self.builder.column(item, "doc_id", sample.record["doc_id"])
-        self.builder.column(item, "doc", sample.record.get("doc"))
-        if sample.is_written:
-            self.builder.reference(item, TARGET, sample.target)
-        else:
-            self.builder.column(item, TARGET, sample.target)
+        if len(filters) == 1:
+            self._take_response(run, item, sample)
+        scores = {name: value for name, value in sample.metrics.items() if name != _NOT_SCORED}
+        if sample.filtered is not None and sample.filtered != sample.response:
+            scores["filtered"] = sample.filtered
+        self.scores += [
+            _ResponseScore(run, line, item, sample.filter, name, value) for name, value in scores.items()
+        ]
 
     def _take_response(self, run: _SampleFile, item: int, sample: LoggedSample) -> None:
         model = self.builder.model(run.model)
@@ -266,16 +256,13 @@ class _LmEvalReader:
                 continue
             name = f"{score.name},{score.filter}" if several and chosen_filter is None else score.name
             try:
-                self._take_score(score, name)
+                model = self.builder.model(score.run.model)
+                if isinstance(score.value, list | dict | str):
+                    self.builder.cell(score.item, model, name, score.value)
+                else:
+                    self.builder.metric(score.item, model, name, score.value, score.name)
             except InputError as error:
                 raise error.at(file=score.run.file, line=score.line) from None
-
-    def _take_score(self, score: _ResponseScore, name: str) -> None:
-        model = self.builder.model(score.run.model)
-        if isinstance(score.value, list | dict | str):
-            self.builder.cell(score.item, model, name, score.value)
-        else:
-            self.builder.metric(score.item, model, name, score.value, score.name)
 
     def _wanted_filter(self) -> str | None:
         chosen = self.options.get("filter")

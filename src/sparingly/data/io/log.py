@@ -31,8 +31,7 @@ from sparingly.base.errors import InputError, UnknownNameError, UsageError
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Format, Options, names_in
-from sparingly.data.io.records import digest_id
+from sparingly.data.io.format import Format, Options, digest_id, names_in
 from sparingly.data.io.roles import nuisance_in_name
 from sparingly.data.io.words import word_number
 from sparingly.data.join import score_roles

@@ -22,7 +22,7 @@ from sparingly.base.errors import InputError
 from sparingly.base.lazy import LazyModule
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.format import Head, Options
+from sparingly.data.io.format import Head, Options, first_record, read_records, take_rows
 from sparingly.data.io.log import (
     LOG_OPTIONS,
     LogFormat,
@@ -33,7 +33,6 @@ from sparingly.data.io.log import (
     readable,
     with_models,
 )
-from sparingly.data.io.records import first_record, read_records, take_rows
 from sparingly.data.roles import TableRoles
 from sparingly.data.values import as_list, as_mapping
 
@@ -168,11 +167,6 @@ def _stored(store: sqlite3.Connection, path: Path, experiment: str | None) -> It
             }
     except (sqlite3.DatabaseError, IndexError) as error:
         raise InputError(f"the store cannot be read ({error})", file=path) from None
-
-
-_EXPERIMENTS = (
-    """SELECT DISTINCT name, experiment_id FROM experiments JOIN trace_info USING (experiment_id)"""
-)
 
 
 def _artifact(tags: dict[str, Any], path: Path) -> list[Any]:

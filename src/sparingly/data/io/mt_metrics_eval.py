@@ -23,8 +23,7 @@ from sparingly.base.errors import InputError, UnknownNameError, UsageError, list
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Format, Head, Options
-from sparingly.data.io.records import read_lines
+from sparingly.data.io.format import Format, Head, Options, read_lines
 from sparingly.data.values import as_mapping, as_text, parse_number, shown
 
 SOURCES, OUTPUTS, HUMAN, METRICS = "sources", "system-outputs", "human-scores", "metric-scores"
@@ -53,32 +52,29 @@ class MtMetricsEval(Format):
         kept_as = options.get("references_as")
         if kept_as not in (None, "models"):
             raise UsageError(f'The option references_as is "models" or absent, not "{kept_as}".')
-        tree = _Tree(path, _pair(path, options.get("language_pair")))
+        pair = options.get("language_pair")
+        if not (path / SOURCES).is_dir():
+            raise InputError(
+                f"there is no folder {SOURCES} in it", file=path, fix="Name the folder of one test set"
+            )
+        pairs = sorted({file.stem for file in _files(path / SOURCES) if file.suffix in _TEXTS})
+        if pair is not None and pair not in pairs:
+            raise UnknownNameError("language pair", pair, pairs)
+        if not pairs:
+            raise InputError("there is no source file SRC-TGT.txt in it", file=path / SOURCES)
+        if pair is None and len(pairs) > 1:
+            raise InputError(
+                f"there are {len(pairs)} language pairs: {listing(pairs, 60)}",
+                file=path,
+                fix=f"Choose one with language_pair={pairs[0]}",
+            )
+        tree = _Tree(path, (pair or pairs[0]))
         tree.take_items()
         tree.take_texts(references_as_models=kept_as == "models")
         tree.take_human_scores()
         tree.take_metrics()
         tree.take_metadata()
         return tree.builder.build()
-
-
-def _pair(path: Path, pair: str | None) -> str:
-    if not (path / SOURCES).is_dir():
-        raise InputError(
-            f"there is no folder {SOURCES} in it", file=path, fix="Name the folder of one test set"
-        )
-    pairs = sorted({file.stem for file in _files(path / SOURCES) if file.suffix in _TEXTS})
-    if pair is not None and pair not in pairs:
-        raise UnknownNameError("language pair", pair, pairs)
-    if not pairs:
-        raise InputError("there is no source file SRC-TGT.txt in it", file=path / SOURCES)
-    if pair is None and len(pairs) > 1:
-        raise InputError(
-            f"there are {len(pairs)} language pairs: {listing(pairs, 60)}",
-            file=path,
-            fix=f"Choose one with language_pair={pairs[0]}",
-        )
-    return pair or pairs[0]
 
 
 @dataclass

@@ -28,7 +28,20 @@ def is_dataset(folder: Path) -> bool:
 def source_of(path: Path, options: Mapping[str, Any]) -> TableSource:
     """Open a table file, whichever kind it is."""
     if path.is_dir():
-        return _open_dataset(path)
+        folder = path
+        if (folder / _SPLITS).is_file():
+            splits = [split for split in sorted(folder.iterdir()) if split.is_dir() and is_dataset(split)]
+            if len(splits) != 1:
+                names = listing(split.name for split in splits)
+                raise InputError(
+                    f"the dataset has several splits: {names}" if splits else "the dataset has no split",
+                    file=folder,
+                    fix=f"Name one: {splits[-1]}" if splits else "Save it again",
+                )
+            folder = splits[0]
+        file_names = [part.get("filename", "") for part in _data_files(folder)]
+        parts = [folder / name for name in file_names] or sorted(folder.glob("*.arrow"))
+        return _from_arrow(folder, parts)
     head = Head(path)
     if head.start.startswith(MAGIC):
         file = ParquetFile(path)
@@ -46,22 +59,6 @@ def source_of(path: Path, options: Mapping[str, Any]) -> TableSource:
         if value is not None and len(value) != 1:
             raise UsageError(f'The {name} "{value}" is not one character.')
     return flatten(CsvText(path, separator, quote or None).source())
-
-
-def _open_dataset(folder: Path) -> TableSource:
-    if (folder / _SPLITS).is_file():
-        splits = [split for split in sorted(folder.iterdir()) if split.is_dir() and is_dataset(split)]
-        if len(splits) != 1:
-            names = listing(split.name for split in splits)
-            raise InputError(
-                f"the dataset has several splits: {names}" if splits else "the dataset has no split",
-                file=folder,
-                fix=f"Name one: {splits[-1]}" if splits else "Save it again",
-            )
-        folder = splits[0]
-    file_names = [part.get("filename", "") for part in _data_files(folder)]
-    parts = [folder / name for name in file_names] or sorted(folder.glob("*.arrow"))
-    return _from_arrow(folder, parts)
 
 
 def _data_files(folder: Path) -> list[dict[str, str]]:

@@ -31,10 +31,17 @@ from sparingly.base.errors import DataError, InputError, UnknownNameError
 from sparingly.base.lazy import pl
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.columns import in_file
+from sparingly.data.io.columns import in_file, to_objects, to_series
 from sparingly.data.io.format import Format, Head, Options
-from sparingly.data.io.frames import to_objects, to_series
-from sparingly.data.io.jsonl import FORMAT, VERSION, JsonLines
+from sparingly.data.io.jsonl import (
+    FORMAT,
+    PREFERENCE,
+    RATING,
+    VERSION,
+    JsonLines,
+    judgement_columns,
+    names_at,
+)
 from sparingly.data.scale import Scale
 from sparingly.data.tables import Preferences, Ratings, Repeats, epoch_order
 from sparingly.data.values import as_scale, check_version
@@ -110,12 +117,15 @@ class _Header:
         record = {"format": metadata["format"], "version": int(version) if version.isdigit() else version}
         check_version(record, FORMAT, VERSION)
         names = {key: _listed(metadata, key) for key in ("models", "references", "json", "objects")}
+        scales = _parsed(metadata, "scales", "{}")
+        if not isinstance(scales, dict):
+            raise InputError("expected a JSON object", field="metadata scales")
         return cls(
             names["models"],
             names["references"],
             frozenset(names["json"]),
             frozenset(names["objects"]),
-            _scales(metadata),
+            ({name: as_scale(ends, f"metadata scales.{name}") for name, ends in scales.items()}),
         )
 
 
@@ -124,13 +134,6 @@ def _listed(metadata: Mapping[str, str], key: str) -> list[str]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InputError("expected a JSON list of names", field=f"metadata {key}")
     return names
-
-
-def _scales(metadata: Mapping[str, str]) -> dict[str, Scale]:
-    scales = _parsed(metadata, "scales", "{}")
-    if not isinstance(scales, dict):
-        raise InputError("expected a JSON object", field="metadata scales")
-    return {name: as_scale(ends, f"metadata scales.{name}") for name, ends in scales.items()}
 
 
 def _parsed(metadata: Mapping[str, str], key: str, default: str) -> Any:
@@ -145,7 +148,17 @@ class _ParquetReader:
 
     def __init__(self, file: ParquetFile, header: _Header) -> None:
         self.file, self.header = file, header
-        ids = self._ids()
+        if "item" not in self.file.schema:
+            raise InputError("the items have no ids", field="item", fix="Add the column item")
+        ids = self.file.column("item")
+        if not (ids.dtype == pl.String or ids.dtype.is_integer()):
+            raise InputError(f"ids are texts or whole numbers, not {ids.dtype}", field="item")
+        if not len(ids):
+            raise InputError("there is no item in it")
+        if ids.null_count():
+            row = int(ids.is_null().arg_max() or 0)
+            raise InputError(f"the item in row {row + 1} has no id", field="item")
+        ids = ids.cast(pl.String)
         self.count = len(ids)
         self.in_order = ids.is_sorted()
         self.order: Ints = (
@@ -164,7 +177,10 @@ class _ParquetReader:
         references: Objects | None = None
         for name in self.file.names:
             if name == "source":
-                parts["sources"] = self._texts(self.file.column(name))
+                series = self.file.column(name)
+                if series.dtype != pl.String:
+                    raise InputError(f"expected texts, not {series.dtype}", field=series.name)
+                parts["sources"] = self._rows(to_objects(series))
             elif name == "outputs":
                 parts["outputs"] = self._lists(name, len(self.header.models))
             elif name == "references":
@@ -186,19 +202,6 @@ class _ParquetReader:
             name=str(self.file.path),
             owned=True,
         )
-
-    def _ids(self) -> pl.Series:
-        if "item" not in self.file.schema:
-            raise InputError("the items have no ids", field="item", fix="Add the column item")
-        ids = self.file.column("item")
-        if not (ids.dtype == pl.String or ids.dtype.is_integer()):
-            raise InputError(f"ids are texts or whole numbers, not {ids.dtype}", field="item")
-        if not len(ids):
-            raise InputError("there is no item in it")
-        if ids.null_count():
-            row = int(ids.is_null().arg_max() or 0)
-            raise InputError(f"the item in row {row + 1} has no id", field="item")
-        return ids.cast(pl.String)
 
     def _take(self, parts: dict[str, Any], name: str) -> None:
         kind, _, part_name = name.partition(":")
@@ -233,11 +236,6 @@ class _ParquetReader:
         if (series.dtype.is_numeric() or series.dtype.is_decimal()) and name not in self.header.objects:
             return self._rows(series.cast(pl.Float64).to_numpy())
         return self._rows(to_objects(series, name in self.header.json))
-
-    def _texts(self, series: pl.Series) -> Objects:
-        if series.dtype != pl.String:
-            raise InputError(f"expected texts, not {series.dtype}", field=series.name)
-        return self._rows(to_objects(series))
 
     def _lists(self, name: str, width: int) -> Objects:
         """Return a column of lists as items x width; an item without a list has none of the values."""
@@ -363,15 +361,13 @@ def parquet_names(start: bytes, path: Path) -> list[str] | None:
 
 SINGLE = ("item", "source", "outputs", "references", "ratings", "preferences", "repeats")
 KINDS = ("metric", "aspect", "reference_aspect", "cell", "column")
-RATING = ("model", "reference", "rater", "aspect", "score", "seconds", "comment")
-PREFERENCE = ("first", "second", "value", "rater", "aspect", "seconds")
 
 
 def to_rows(data: EvalSet) -> tuple[pl.DataFrame, dict[str, str]]:
     """Return the rows in the order of the file that the set came from, and the header's further entries."""
     writer = _Writer(data)
     columns = [writer.items(), *writer.columns(), *writer.texts(), *writer.scores(), *writer.cells()]
-    columns += [*writer.ratings(), *writer.preferences(), *writer.repeats()]
+    columns += [*writer.judgements(), *writer.repeats()]
     header: dict[str, Any] = {
         "models": list(data.models),
         "references": list(data.references),
@@ -403,7 +399,8 @@ class _Writer:
         if self.data.sources is not None:
             series.append(self._text("source", self.data.sources))
         for name, values in self.data.columns.items():
-            file_name = column_name(name)
+            # The name of an item column in a file, kept apart from the names that the format uses.
+            file_name = f"column:{name}" if name in SINGLE or name.partition(":")[0] in KINDS else name
             series.append(self._values(file_name, self._rows(values)))
             if values.dtype == object and series[-1].dtype.is_numeric():
                 self.as_objects.append(file_name)
@@ -425,45 +422,21 @@ class _Writer:
     def cells(self) -> list[pl.Series]:
         return [self._lists(f"cell:{name}", values) for name, values in self.data.cells.items()]
 
-    def ratings(self) -> list[pl.Series]:
-        table = self.data.ratings
-        if not len(table):
-            return []
-        models = [*self.data.models, *[None] * len(self.data.references)]
-        references = [*[None] * len(self.data.models), *self.data.references]
-        columns = {
-            "model": _names_at(models, table.model),
-            "reference": _names_at(references, table.model),
-            "rater": _names_at([*table.raters, None], table.rater),
-            "aspect": _names_at([*table.aspects, None], table.aspect),
-            "score": table.score,
-            "seconds": table.seconds,
-        }
-        if table.comment is not None:
-            columns["comment"] = table.comment
-        return [self._table("ratings", table, columns, RATING)]
-
-    def preferences(self) -> list[pl.Series]:
-        table = self.data.preferences
-        if not len(table):
-            return []
-        columns = {
-            "first": _names_at(self.data.models, table.first),
-            "second": _names_at(self.data.models, table.second),
-            "value": table.value,
-            "rater": _names_at([*table.raters, None], table.rater),
-            "aspect": _names_at([*table.aspects, None], table.aspect),
-            "seconds": table.seconds,
-        }
-        return [self._table("preferences", table, columns, PREFERENCE)]
+    def judgements(self) -> list[pl.Series]:
+        tables: tuple[tuple[str, Ratings | Preferences, tuple[str, ...]], ...] = (
+            ("ratings", self.data.ratings, RATING),
+            ("preferences", self.data.preferences, PREFERENCE),
+        )
+        columns = judgement_columns(self.data)
+        return [self._table(name, table, columns[name], own) for name, table, own in tables if len(table)]
 
     def repeats(self) -> list[pl.Series]:
         table = self.data.repeats
         if not len(table):
             return []
         columns = {
-            "model": _names_at(self.data.models, table.model),
-            "epoch": _names_at(table.epochs, table.epoch),
+            "model": names_at(self.data.models, table.model),
+            "epoch": names_at(table.epochs, table.epoch),
             **({} if table.output is None else {"output": table.output}),
             **table.scores,
         }
@@ -516,15 +489,6 @@ class _Writer:
         )
         rows = pl.DataFrame({"row": np.arange(len(self.order))})
         return rows.join(grouped, on="row", how="left", maintain_order="left").get_column(name)
-
-
-def column_name(name: str) -> str:
-    """Return the name of an item column in a file, kept apart from the names that the format uses."""
-    return f"column:{name}" if name in SINGLE or name.partition(":")[0] in KINDS else name
-
-
-def _names_at(names: Any, codes: NDArray[np.int32]) -> Objects:
-    return np.array(names, object)[codes]
 
 
 # --- Reading judgements ---------------------------------------------------------------------------

@@ -9,9 +9,11 @@ long texts no model.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -26,35 +28,62 @@ from sparingly.data.io.columns import (
     plain_numbers,
     written_scores,
 )
-from sparingly.data.io.vocabulary import (
-    EPOCHS,
-    FILLERS,
-    HEADS,
-    HUMAN_WORDS,
-    ID_WORDS,
-    IDS_OF,
-    JUDGE_WORDS,
-    LABEL_WORDS,
-    LOWER_WORDS,
-    MADE_WORDS,
-    MARKS,
-    MEANINGS,
-    NAMES,
-    NO_ITEMS,
-    NUISANCE,
-    PEOPLES_SCALES,
-    PLAIN_WORDS,
-    REFERENCE_WORDS,
-    SPEAKERS,
-    SPOKEN,
-    STRAYS,
-    SUMMARIES,
-    VARIANTS,
-    WEAK,
-)
 from sparingly.data.io.words import is_verdict, kind_of, plain_word
 from sparingly.data.roles import LOW_MAY_BE_GOOD, ColumnRole, SaidRoles
 from sparingly.data.scale import Scale
+
+# --- The words that names of columns are made of ---
+# ``vocabulary.toml`` has them, and says what each list is.
+
+
+def word_set(words: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(words.split())
+
+
+_VOCABULARY = tomllib.loads(Path(__file__).with_name("vocabulary.toml").read_text(encoding="utf-8"))
+MEANINGS: dict[str, str] = {
+    word: meaning for meaning, words in _VOCABULARY["meanings"].items() for word in words.split()
+}
+NAMES: dict[str, tuple[str, ...]] = {key: tuple(words.split()) for key, words in _VOCABULARY["names"].items()}
+JUDGING: dict[str, tuple[str, ...]] = {
+    key: tuple(words.split()) for key, words in _VOCABULARY["judging"].items()
+}
+HEADS: dict[str, frozenset[str]] = {key: word_set(words) for key, words in _VOCABULARY["heads"].items()}
+SPEAKERS: dict[str, frozenset[str]] = {key: word_set(words) for key, words in _VOCABULARY["speakers"].items()}
+IDS_OF: tuple[str, ...] = tuple(_VOCABULARY["ids_of"])
+NUISANCE: dict[str, frozenset[str]] = {key: word_set(words) for key, words in _VOCABULARY["nuisance"].items()}
+JUDGING_WORDS = word_set(_VOCABULARY["judging_words"])
+SPOKEN = word_set(_VOCABULARY["spoken"])
+FILLERS = word_set(_VOCABULARY["fillers"])
+REFERENCE_WORDS = word_set(_VOCABULARY["reference_words"])
+VARIANTS = word_set(_VOCABULARY["variants"])
+EPOCHS = word_set(_VOCABULARY["epochs"])
+ID_WORDS = word_set(_VOCABULARY["id_words"])
+JUDGE_WORDS = word_set(_VOCABULARY["judge_words"])
+HUMAN_WORDS = word_set(_VOCABULARY["human_words"])
+LABEL_WORDS = word_set(_VOCABULARY["label_words"])
+PEOPLES_SCALES = word_set(_VOCABULARY["peoples_scales"])
+REPEATED = word_set(_VOCABULARY["repeated"])
+MADE_WORDS = word_set(_VOCABULARY["made_words"])
+PLAIN_WORDS = word_set(_VOCABULARY["plain_words"])
+MARKS = word_set(_VOCABULARY["marks"])
+LOWER_WORDS = word_set(_VOCABULARY["lower_words"])
+ANY_MODEL = word_set(_VOCABULARY["any_model"])
+NO_MODELS = word_set(_VOCABULARY["no_models"])
+SUMMARIES = word_set(_VOCABULARY["summaries"])
+REASONS = word_set(_VOCABULARY["reasons"])
+NO_ITEMS = word_set(_VOCABULARY["no_items"])
+STRAYS = word_set(_VOCABULARY["strays"])
+WEAK = word_set(_VOCABULARY["weak"])
+WEAK_INPUTS = word_set(_VOCABULARY["weak_inputs"])
+PREFERENCES = word_set(_VOCABULARY["preferences"])
+TIES = word_set(_VOCABULARY["ties"])
+SCORE_WORDS = word_set(_VOCABULARY["score_words"])
+# Words of names that say what a text is, and so are no models.
+HEAD_WORDS = HEADS["output"] | HEADS["input"] - {"source"}
+
+# --- Which column of a table plays which part: by what the user said, a prefix, the name, and the values ---
 
 ITEM_COLUMNS = (fields.DOCUMENT, fields.POSITION, fields.DOMAIN, fields.COST, fields.WEIGHT)
 PREFIX = re.compile(r"(metric|aspect|reference|cell|column)s?[:.](.+)", re.DOTALL)
@@ -539,22 +568,18 @@ def _score_role(
     if not profile.is_named_score and profile.distinct == 1 and profile.present > _FEW_STEPS:
         return ColumnRole(name, "ignored", detail="the same everywhere", why="values")
     if not (profile.is_named_score or known):
-        return _unnamed(profile, metric, "column" if has_human or has_judge else "human")
+        # What numbers are whose name says nothing: counts are no metric, and others are one in doubt.
+        if profile.is_ordinal:
+            return replace(metric, doubtful=True, other=("column" if has_human or has_judge else "human"))
+        if profile.numbers is not None and (profile.numbers % 1 == 0).all():
+            return replace(metric, role="column", doubtful=True, other="metric", why="values")
+        return replace(metric, doubtful=True, other="column")
     if has_human or has_judge or not (profile.is_ordinal or known or set(profile.words) & MARKS):
         return metric
     # What is named after a bot is less likely to be people's.
     may_be_human = profile.is_ordinal and profile.is_named_score and not set(profile.words) & HEADS["model"]
     best, second = (human, "metric") if may_be_human else (metric, "human")
     return replace(best, doubtful=True, other=second)
-
-
-def _unnamed(profile: ColumnProfile, metric: ColumnRole, other: str) -> ColumnRole:
-    """Return what numbers are whose name says nothing: counts are no metric, and others are one in doubt."""
-    if profile.is_ordinal:
-        return replace(metric, doubtful=True, other=other)
-    if profile.numbers is not None and (profile.numbers % 1 == 0).all():
-        return replace(metric, role="column", doubtful=True, other="metric", why="values")
-    return replace(metric, doubtful=True, other="column")
 
 
 def _with_direction(part: ColumnRole, profile: ColumnProfile) -> ColumnRole:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -21,9 +21,8 @@ from sparingly.base.errors import InputError, UnknownNameError, UsageError
 from sparingly.data import fields, files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Format, Head, Options, located, names_in
+from sparingly.data.io.format import Format, Head, Options, first_record, located, names_in, read_records
 from sparingly.data.io.jsonl import plain, scores_of, texts_of
-from sparingly.data.io.records import first_record, read_records
 from sparingly.data.values import as_mapping, as_text
 
 PROTOCOLS = frozenset({"mqm", "esa", "esa_merged", "da", "sqm", "da_sqm", "likert", "xsts", "appraise"})
@@ -58,22 +57,29 @@ class Subset2Evaluate(Format):
 
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read the file line by line."""
-        builder, by_order = EvalSetBuilder(path), _by_order(options)
+        ids = options.get("ids")
+        if ids not in (None, "order"):
+            raise UsageError(
+                f'The option ids of the format subset2evaluate is "order" or absent, not "{ids}".'
+            )
+        builder, by_order = EvalSetBuilder(path), (ids == "order")
         chosen = names_in(options["aspects"]) if "aspects" in options else None
         is_aspect = looks_human if chosen is None else frozenset(chosen).__contains__
-        score_names: set[str] = set()
+
+        def kind_of(name: str) -> str:
+            return "aspect" if is_aspect(name) else "metric"
 
         def take(line: int, record: dict[str, Any]) -> None:
             builder.line = line
             item = _new_item(builder, record, by_order)
             _take_texts(builder, item, record)
-            score_names.update(_take_scores(builder, item, record.get("scores"), is_aspect))
+            builder.scores(item, record.get("scores"), "scores", kind_of)
             _take_columns(builder, item, record, (*_OWN_KEYS[1:],) if by_order else _OWN_KEYS)
 
         located(read_records(path), path, take)
         for name in chosen or ():
-            if name not in score_names:
-                raise UnknownNameError("score", name, sorted(score_names))
+            if name not in builder.score_names:
+                raise UnknownNameError("score", name, sorted(builder.score_names))
         return builder.build()
 
     def write(self, data: EvalSet, path: Path) -> None:
@@ -105,13 +111,6 @@ def _mistaken(data: EvalSet) -> list[str]:
     return [*mistaken, hint] if mistaken else []
 
 
-def _by_order(options: Options) -> bool:
-    ids = options.get("ids")
-    if ids not in (None, "order"):
-        raise UsageError(f'The option ids of the format subset2evaluate is "order" or absent, not "{ids}".')
-    return ids == "order"
-
-
 def _new_item(builder: EvalSetBuilder, record: dict[str, Any], by_order: bool) -> int:
     if by_order:
         return builder.new_item(str(len(builder.items)), "i")
@@ -132,22 +131,6 @@ def _take_texts(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> N
             builder.reference(item, "ref" if place == 0 else f"ref_{place + 1}", as_text(text, "ref"))
     for model, text in as_mapping(record.get("tgt"), "tgt").items():
         builder.output(item, builder.model(model, "tgt"), as_text(text, f"tgt.{model}"))
-
-
-def _take_scores(
-    builder: EvalSetBuilder, item: int, scores: Any, is_aspect: Callable[[str], bool]
-) -> Iterator[str]:
-    for model, values in as_mapping(scores, "scores").items():
-        code = builder.model(model, "scores")
-        for name, value in as_mapping(values, f"scores.{model}").items():
-            take = builder.aspect if is_aspect(name) else builder.metric
-            try:
-                take(item, code, name, value, name)
-            except InputError as error:
-                # The field is spelled out only here, because files hold millions of scores.
-                field = f"scores.{model}.{name}"
-                raise InputError(error.problem, field=field, fix=error.fix) from None
-            yield name
 
 
 def _take_columns(

@@ -162,18 +162,16 @@ def read_verdicts(path: Path) -> tuple[VerdictHead, list[Verdict]]:
     answers: dict[tuple[str, ...], Verdict] = {}
     for number, record in records[1:]:
         try:
-            verdict = _verdict(record)
+            score = record["score"]
+            texts = tuple(map(str, record["texts"]))
+            verdict = Verdict(
+                str(record["item"]), texts, None if score is None else as_number(score, "score")
+            )
         except (KeyError, TypeError, ValueError, InputError):
             raise InputError("this is not a verdict", file=path, line=number, fix="Remove the line") from None
         answers.pop(verdict.key, None)
         answers[verdict.key] = verdict
     return head, list(answers.values())
-
-
-def _verdict(record: dict[str, Any]) -> Verdict:
-    score = record["score"]
-    texts = tuple(map(str, record["texts"]))
-    return Verdict(str(record["item"]), texts, None if score is None else as_number(score, "score"))
 
 
 # --- from verdicts to a metric ------------------------------------------------------------------------

@@ -88,12 +88,25 @@ def make_evalset(
     latents = draw_items(count, len(recipe.documents), len(recipe.domains), seed)
     abilities = draw_abilities(len(recipe.models), ability_spread, seed)
     qualities = draw_quality(latents, abilities, len(recipe.aspects), seed)
+    # The columns; the cost is a middle rater's seconds for one judgement of all models' outputs.
+    columns: dict[str, Any] = {}
+    if recipe.documents:
+        columns[fields.DOCUMENT] = np.array(recipe.documents, object)[latents.document]
+        columns[fields.POSITION] = latents.position.astype(np.float64)
+    if recipe.domains:
+        columns[fields.DOMAIN] = np.array(recipe.domains, object)[latents.domain]
+    seconds = expected_seconds(latents.words, len(recipe.aspects))
+    columns[fields.COST] = np.round(len(recipe.models) * seconds, 1)
+    columns[WORDS] = latents.words
+    if latent:
+        columns[DIFFICULTY] = np.round(latents.difficulty, DIGITS)
+        columns[DISCRIMINATION] = np.round(latents.discrimination, DIGITS)
     parts: dict[str, Any] = {
         "metrics": {
             name: draw_metric(qualities[0], quality, name, recipe.missing.get(name, 0.0), seed)
             for name, quality in metric_qualities.items()
         },
-        "columns": _columns(recipe, latents, latent),
+        "columns": columns,
         "aspects": {QUALITY: qualities[0]} if latent else {},
         "name": "synthetic",
     }
@@ -112,23 +125,6 @@ def make_evalset(
         if references:
             parts["references"] = {REFERENCE: translations}
     return EvalSet.from_arrays(recipe.items, recipe.models, **parts)
-
-
-def _columns(recipe: Recipe, items: SyntheticItems, latent: bool) -> dict[str, Any]:
-    """Return the columns; the cost is a middle rater's seconds for one judgement of all models' outputs."""
-    columns: dict[str, Any] = {}
-    if recipe.documents:
-        columns[fields.DOCUMENT] = np.array(recipe.documents, object)[items.document]
-        columns[fields.POSITION] = items.position.astype(np.float64)
-    if recipe.domains:
-        columns[fields.DOMAIN] = np.array(recipe.domains, object)[items.domain]
-    seconds = expected_seconds(items.words, len(recipe.aspects))
-    columns[fields.COST] = np.round(len(recipe.models) * seconds, 1)
-    columns[WORDS] = items.words
-    if latent:
-        columns[DIFFICULTY] = np.round(items.difficulty, DIGITS)
-        columns[DISCRIMINATION] = np.round(items.discrimination, DIGITS)
-    return columns
 
 
 # --- the people and the things behind a made-up set: its recipe, true qualities, and what raters say ---

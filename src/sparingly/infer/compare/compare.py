@@ -15,11 +15,10 @@ from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, U
 from sparingly.base.registry import Method
 from sparingly.base.syntax import command_with, either
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.given import DataLike, as_evalset
+from sparingly.data.io import DataLike, as_evalset
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
-from sparingly.infer.compare.head_to_head import POWER, HeadToHead, JudgeGain
-from sparingly.infer.compare.margin import MarginAnswer, parse_margin
+from sparingly.infer.compare.head_to_head import POWER, HeadToHead, JudgeGain, MarginAnswer, parse_margin
 from sparingly.infer.compare.strengths import WinMatrix, win_matrix
 from sparingly.infer.compare.votes import frame_of, judge_votes, people_votes
 from sparingly.infer.compare.wins import WinTally, position_bias, tally

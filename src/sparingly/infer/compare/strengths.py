@@ -27,8 +27,7 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.format import counted
-from sparingly.base.summary import Summary
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import Summary, Tabular
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences

@@ -15,7 +15,6 @@ from sparingly.base.registry import register
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.assemble import EstimateRequest, assemble
-from sparingly.infer.estimate.draw import sample_from, without_truth
 from sparingly.infer.estimate.estimators import (
     FEWEST,
     Estimator,
@@ -36,7 +35,9 @@ from sparingly.infer.estimate.sample import (
     LinearForm,
     difference_form,
     group_sums,
+    sample_from,
     single_items,
+    without_truth,
 )
 from sparingly.infer.estimate.variance import ScoreErrors, join_separate_draws, nearest_covariance
 
@@ -358,12 +359,9 @@ def estimate_new_models(
     Given the earlier labels, what they predict is a number known of every item: the draw of the new models'
     items, with known probabilities over all items, makes the estimate unbiased.
 
-    Args:
-        data: All models with their labels; those of models that the selection does not name only predict.
-        selection: The rows that were drawn for the new models.
-        drawn_from: The set that they were drawn from, with these models alone (``draw_view``).
-        aspect: What was judged.
-        request: Target, level and kind of the intervals, scale and seed.
+    ``data`` holds all models with their labels; those of models that the selection does not name only
+    predict. ``drawn_from`` is the set that its rows were drawn from, with the new models alone
+    (``draw_view``).
     """
     new = [data.models.index(name) for name in drawn_from.models]
     scores, features = data.truth(aspect), without_truth(data, aspect)
@@ -432,13 +430,9 @@ def estimates_in_batches(
     slopes of f_b are learned from the new model's labels of the batches before b. Given what was known before
     it every batch is unbiased, so what one look adds to another is independent of it.
 
-    Args:
-        predictions: What labels predict that were there before the first batch.
-        data: All models with the labels of now.
-        looks: The rows of the draw up to every look, judged as far as they can be, each with the look before.
-        drawn_from: The set that they were drawn from, with these models alone (``draw_view``).
-        aspect: What was judged.
-        request: Target, level and kind of the intervals, scale and seed.
+    ``predictions`` are from labels that were there before the first batch, ``data`` has those of now.
+    ``looks`` are the rows of the draw up to every look, judged as far as they can be, each with the look
+    before.
     """
     scores = data.truth(aspect)[:, [data.models.index(name) for name in drawn_from.models]]
     parts, slopes = np.stack([predictions.base, predictions.added]), predictions.slopes
@@ -476,7 +470,19 @@ def join_estimates(parts: Sequence[Estimate], data: EvalSet) -> Estimate:
     names = [name for part in parts for name in part.models]
     order = np.argsort([data.models.index(name) for name in names])
     pairs = [part.pairs for part in parts if part.pairs is not None]
-    sample = _joint_sample([pair.sample for pair in pairs], order, len(data))
+    # The judgements of all parts with their probabilities, for what pairs have in common.
+    samples = [pair.sample for pair in pairs]
+    rows = np.unique(np.concatenate([sample.rows for sample in samples]))
+    shape = (len(rows), sum(sample.models for sample in samples))
+    scores, probability, start = np.full(shape, np.nan), np.ones(shape), 0
+    for sample in samples:
+        columns = slice(start, start + sample.models)
+        places = np.searchsorted(rows, sample.rows)
+        scores[places, columns], probability[places, columns] = sample.scores, sample.probability
+        start += sample.models
+    of = samples[0]
+    weighted = {"weights": of.weights, "document": of.document}
+    sample = single_items(rows, scores[:, order], probability[:, order], len(data), **weighted)
     over_set = _ordered(join_separate_draws([pair.over_set for pair in pairs]), order)
     errors = over_set
     if parts[0].target != "set":
@@ -525,21 +531,6 @@ def _ordered(errors: ScoreErrors, order: Ints) -> ScoreErrors:
         shape=errors.shape[:, order],
         units_judged=errors.counts[order],
     )
-
-
-def _joint_sample(samples: Sequence[JudgedSample], order: Ints, size: int) -> JudgedSample:
-    """Return the judgements of all parts with their probabilities, for what pairs have in common."""
-    rows = np.unique(np.concatenate([sample.rows for sample in samples]))
-    shape = (len(rows), sum(sample.models for sample in samples))
-    scores, probability, start = np.full(shape, np.nan), np.ones(shape), 0
-    for sample in samples:
-        columns = slice(start, start + sample.models)
-        places = np.searchsorted(rows, sample.rows)
-        scores[places, columns], probability[places, columns] = sample.scores, sample.probability
-        start += sample.models
-    of = samples[0]
-    weighted = {"weights": of.weights, "document": of.document}
-    return single_items(rows, scores[:, order], probability[:, order], size, **weighted)
 
 
 def _shared_inputs(sample: JudgedSample) -> Floats:

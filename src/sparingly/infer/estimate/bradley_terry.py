@@ -13,11 +13,10 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.base.format import counted, decimal_text, decimals_for, ends_text
 from sparingly.base.lazy import sparse
-from sparingly.base.summary import IntervalCell, Summary
+from sparingly.base.summary import IntervalCell, Summary, Tabular
 from sparingly.base.syntax import either
-from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.given import DataLike, as_evalset
+from sparingly.data.io import DataLike, as_evalset
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences
 from sparingly.data.values import plain

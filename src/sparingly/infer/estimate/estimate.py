@@ -14,25 +14,27 @@ from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import Method
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
-from sparingly.data.io.given import DataLike, as_evalset
+from sparingly.data.io import DataLike, as_evalset
 from sparingly.data.scale import Ends
 from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.data.signature import digest_scores
 from sparingly.infer.estimate.assemble import EstimateRequest, Target, assemble
 from sparingly.infer.estimate.bank import earlier_models
-from sparingly.infer.estimate.draw import frame_of, sample_from, without_truth
-from sparingly.infer.estimate.epochs import with_epoch_noise
 from sparingly.infer.estimate.estimators import Estimator, WeightedMean, as_estimator, guard_predictions
 from sparingly.infer.estimate.intervals import Interval, IntervalOutcome
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate, EstimateSignature
 from sparingly.infer.estimate.sample import (
     JudgedSample,
     difference_form,
+    frame_of,
     nothing_judged,
     restrict_to,
+    sample_from,
     sample_from_arrays,
+    without_truth,
 )
 from sparingly.infer.estimate.scale import values_of
+from sparingly.infer.estimate.widen import with_epoch_noise
 
 IMPORTANCE = "items count by their weights: scores are weighted means over the set."
 WITHOUT_NEVER = "the scores are without the items that could never be chosen."

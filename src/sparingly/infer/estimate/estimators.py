@@ -176,12 +176,6 @@ def guarded_form(linear: LinearForm, fallen_back: Mask, too_few: Mask) -> Linear
     return replace(linear, fallen_back=fallen_back, notes=notes)
 
 
-def fall_back(sample: JudgedSample) -> LinearForm:
-    """Return the weighted mean, with the note that there are too few units for a prediction."""
-    all_models = np.ones(sample.models, bool)
-    return guarded_form(difference_form(sample), all_models, all_models)
-
-
 def guard_predictions(sample: JudgedSample, predicted: Floats, parameters: float) -> LinearForm:
     """Return the estimate with predictions shrunk for each model by max(0, ρ̂² − 1/(n−2))/ρ̂².
 
@@ -402,7 +396,23 @@ class StratifiedMean(Estimator):
             # Small strata are more often empty, so the mean of the others would be biased for them; weights
             # by every item's own probability are not.
             return replace(difference_form(sample), notes=(EMPTY.format(empty),))
-        means, represented, notes = _stratum_means(sample, codes)
+        # The means of strata × models, how much of a stratum an item's share represents, and notes.
+        sample_codes, count = codes[sample.rows], int(codes.max()) + 1
+        weight = _padded(group_sums(sample.share, sample_codes), count)
+        total = _padded(group_sums(sample.share * sample.values, sample_codes), count)
+        overall = total.sum(axis=0) / np.maximum(weight.sum(axis=0), 1e-300)
+        means = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), overall)
+        sizes = np.bincount(codes, sample.weights, minlength=count).astype(np.float64)
+        represented = ratio(sizes[:, None], weight)
+        # All others represent a stratum that takes their mean.
+        unseen = np.where(weight > 0, 0.0, sizes[:, None]).sum(axis=0)
+        represented = np.where(weight > 0, represented + unseen / np.maximum(weight.sum(axis=0), 1e-300), 0.0)
+        # A model that nobody judged has no score.
+        incomplete = int((((weight == 0) & (weight.sum(axis=0) > 0)).any(axis=1) & (sizes > 0)).sum())
+        note = (
+            f"{incomplete} of {count} strata lack judgements of some model and take the mean of the others."
+        )
+        means, represented, notes = means, represented, (note,) if incomplete else ()
         if self.by is not None:
             parameters = float(len(np.unique(codes[sample.rows])))
             return replace(difference_form(sample, means[codes], parameters=parameters), notes=notes)
@@ -412,24 +422,6 @@ class StratifiedMean(Estimator):
         residual = deviation * represented[codes[sample.rows]] * sample.share * sample.probability
         fixed = scores - (residual / sample.probability).sum(axis=0) / sample.size
         return LinearForm(fixed, residual, notes=notes)
-
-
-def _stratum_means(sample: JudgedSample, codes: Ints) -> tuple[Floats, Floats, tuple[str, ...]]:
-    """Return the means of strata × models, how much of a stratum an item's share represents, and notes."""
-    sample_codes, count = codes[sample.rows], int(codes.max()) + 1
-    weight = _padded(group_sums(sample.share, sample_codes), count)
-    total = _padded(group_sums(sample.share * sample.values, sample_codes), count)
-    overall = total.sum(axis=0) / np.maximum(weight.sum(axis=0), 1e-300)
-    means = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), overall)
-    sizes = np.bincount(codes, sample.weights, minlength=count).astype(np.float64)
-    represented = ratio(sizes[:, None], weight)
-    # All others represent a stratum that takes their mean.
-    unseen = np.where(weight > 0, 0.0, sizes[:, None]).sum(axis=0)
-    represented = np.where(weight > 0, represented + unseen / np.maximum(weight.sum(axis=0), 1e-300), 0.0)
-    # A model that nobody judged has no score.
-    incomplete = int((((weight == 0) & (weight.sum(axis=0) > 0)).any(axis=1) & (sizes > 0)).sum())
-    note = f"{incomplete} of {count} strata lack judgements of some model and take the mean of the others."
-    return means, represented, (note,) if incomplete else ()
 
 
 def _padded(values: Floats, count: int) -> Floats:
@@ -565,7 +557,9 @@ class Greg(Estimator):
         if sample.is_complete:
             return difference_form(sample)
         if self.guard and sample.fewest_units < FEWEST:
-            return fall_back(sample)
+            # The weighted mean, with the note that there are too few units for a prediction.
+            all_models = np.ones(sample.models, bool)
+            return guarded_form(difference_form(sample), all_models, all_models)
         from sparingly.signals.predict import predict_scores
 
         labels, weights = labels_and_weights(sample, sample.scores)

@@ -13,8 +13,7 @@ from sparingly.base.checks import check_alpha
 from sparingly.base.errors import UsageError
 from sparingly.base.lazy import special
 from sparingly.base.stats.moments import cluster_correction
-from sparingly.base.stats.multiple_tests import most_equal
-from sparingly.base.stats.pairs import pair_indices
+from sparingly.base.stats.pairs import most_equal, pair_indices
 from sparingly.infer.estimate.intervals import FEWEST_UNITS, UNSEEN_ALONE
 from sparingly.infer.estimate.pairs import PairErrors
 

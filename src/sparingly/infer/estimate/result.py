@@ -23,8 +23,7 @@ from sparingly.base.format import (
 )
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.proportion import proportion_bound
-from sparingly.base.summary import IntervalCell, Summary
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import IntervalCell, Summary, Tabular
 from sparingly.base.text import Quoted, format_number, format_value
 from sparingly.data import schema
 from sparingly.data.files import OwnFile

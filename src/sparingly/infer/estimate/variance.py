@@ -274,7 +274,20 @@ def _group_minimum(values: Floats, codes: Ints) -> Floats:
 def deviations(sample: JudgedSample, units: UnitTotals, factor: Floats) -> tuple[Floats, int]:
     """Return every unit's deviation for the kind of draw, and the number of variables it was balanced on."""
     if sample.balance is not None:
-        return deviations_from_balance(units, factor, group_sums(sample.balance, sample.unit))
+        # Every unit's deviation from a regression on its balancing variables, and their number q. √((1 −
+        # π_u)·n/(n − q))·(z_u − bᵀx_u/π_u), b by least squares with weights 1 − π_u (Deville and Tillé 2005):
+        # a total that the draw has matched has no error. The error is learned from n − q units. Where q > n/2
+        # these are too few: then deviations are from the centre, which overstates the error, and q is 0.
+        variables = np.column_stack(
+            [np.ones(len(units)), group_sums(sample.balance, sample.unit) / units.draw[:, None]]
+        )
+        root = np.sqrt(factor.max(axis=1, initial=0.0))
+        fit, _, rank, _ = np.linalg.lstsq(variables * root[:, None], units.total * root[:, None], rcond=1e-10)
+        uncertain = float((root > 0).sum())
+        if 2 * rank > uncertain:
+            return deviations_from_centre(units, factor), 0
+        scale = np.sqrt(factor * uncertain / (uncertain - rank))
+        return np.asarray(scale * (units.total - variables @ fit)), int(rank)
     if sample.coordinates is not None:
         places = group_sums(sample.coordinates, sample.unit) / units.length[:, None]
         return deviations_from_neighbours(units, factor, places), 0
@@ -345,23 +358,6 @@ def deviations_from_neighbours(units: UnitTotals, factor: Floats, coordinates: F
     local = units.total.copy()
     local[uncertain] = units.total[uncertain][nearest].mean(axis=1)
     return np.asarray(np.sqrt(factor * count / (count - 1.0)) * (units.total - local))
-
-
-def deviations_from_balance(units: UnitTotals, factor: Floats, balance: Floats) -> tuple[Floats, int]:
-    """Return every unit's deviation from a regression on its balancing variables, and their number q.
-
-    √((1 − π_u)·n/(n − q))·(z_u − bᵀx_u/π_u), b by least squares with weights 1 − π_u (Deville and Tillé
-    2005): a total that the draw has matched has no error. The error is learned from n − q units. Where q >
-    n/2 these are too few: then deviations are from the centre, which overstates the error, and q is 0.
-    """
-    variables = np.column_stack([np.ones(len(units)), balance / units.draw[:, None]])
-    root = np.sqrt(factor.max(axis=1, initial=0.0))
-    fit, _, rank, _ = np.linalg.lstsq(variables * root[:, None], units.total * root[:, None], rcond=1e-10)
-    uncertain = float((root > 0).sum())
-    if 2 * rank > uncertain:
-        return deviations_from_centre(units, factor), 0
-    scale = np.sqrt(factor * uncertain / (uncertain - rank))
-    return np.asarray(scale * (units.total - variables @ fit)), int(rank)
 
 
 # --- drawn outputs that were not judged ---

@@ -16,12 +16,11 @@ from sparingly.base.checks import check_level
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.format import cell_text
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.base.summary import Summary
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import Summary, Tabular
 from sparingly.data.evalset import EvalSet, the_only
-from sparingly.data.io.given import DataLike, as_evalset
-from sparingly.infer.estimate.draw import without_truth
+from sparingly.data.io import DataLike, as_evalset
 from sparingly.infer.estimate.estimators import known_metrics
+from sparingly.infer.estimate.sample import without_truth
 from sparingly.signals.predict.features import FeatureTable, feature_arrays, prepare_features
 from sparingly.signals.predict.regressors import Ridge, fit_ridge, model_intercepts
 
@@ -36,6 +35,9 @@ from sparingly.signals.predict.regressors import Ridge, fit_ridge, model_interce
 # and labels *within* items, cross-validated, which hints at ρ and is known after few labels. Labels weigh all
 # values of (ζ, ρ); the answer is the mean of z. As w and the evidence vanish, so does the weight of g; as
 # labels come, k = ζ²(1 − ρ²)/(ζ²(1 − ρ²) + c) goes to 1 and the labels alone speak.
+#
+# Few models cannot show that the metrics order them wrongly. So this belief is mixed with the one without
+# metrics (ρ = 0): of M models it has the share (M − 1)/(M + 3), as if four comparisons spoke against it.
 
 _DEVIATIONS = np.linspace(-2.5, 2.5, 11)
 _TRUSTS = np.array([-0.4, 0.0, 0.3, 0.6, 0.9, 1.2, 1.5, 1.8, 2.2, 2.7])
@@ -51,6 +53,7 @@ class BeliefPrior:
     trust: float = 0.0  # atanh ρ where the metrics explain nothing within items
     trust_by_within: float = 2.5  # how much atanh ρ grows with the correlation within items
     trust_sd: float = 0.6  # its standard deviation
+    doubt: float = 4.0  # how many comparisons of models speak against the metrics before any label
 
 
 USUAL_PRIOR = BeliefPrior()
@@ -81,6 +84,33 @@ def believe(
     are ``models`` less one, not more. ``scale`` is the whole set's noise in the units of ẑ, for ζ (residuals
     vary less than scores).
     """
+    one, other = (
+        _believe(observed, said, noise, models=models, within=within, scale=scale, prior=prior)
+        for said in (predicted, np.zeros_like(predicted))
+    )
+    share = (models - 1) / (models - 1 + prior.doubt)
+    variance = (
+        share * one.sd**2 + (1.0 - share) * other.sd**2 + share * (1.0 - share) * (one.z - other.z) ** 2
+    )
+    return Belief(
+        share * one.z + (1.0 - share) * other.z,
+        np.sqrt(variance),
+        share * one.label_weight + (1.0 - share) * other.label_weight,
+        share * one.trust,
+    )
+
+
+def _believe(
+    observed: Floats,
+    predicted: Floats,
+    noise: Floats,
+    *,
+    models: int,
+    within: float,
+    scale: float,
+    prior: BeliefPrior,
+) -> Belief:
+    """Return the belief with metrics that say ``predicted``; without metrics where that is nothing."""
     size = float(np.sqrt(np.mean(predicted**2)))
     # The values of log ζ and atanh ρ that are weighed; ρ is 0 without metrics.
     steps = np.log(prior.distance) + prior.distance_sd * _DEVIATIONS
@@ -323,9 +353,6 @@ class Expected(Tabular):
     # of replays.
     spread: Floats
     labels: Floats  # how many labels each model has
-    # pairs × 2: how much labels of its first and of its second model can still lower the error of the pair's
-    # p-value (see ``worth_of_labels``).
-    worth: Floats
     within: float  # the correlation of predictions and labels within items
     trust: float  # how well the metrics are believed to order the models (0: not at all, 1: fully)
     kept: float  # the share of what labels say beyond the metrics that is believed by now
@@ -501,7 +528,6 @@ def expect(
         z=belief.z * ratio,
         spread=belief.sd * ratio,
         labels=counts,
-        worth=worth_of_labels(belief, ratio, noise, shares),
         within=fit.within,
         trust=belief.trust,
         kept=belief.label_weight,
@@ -530,18 +556,3 @@ def _shares(left_out: Floats, judged: Mask) -> Floats:
     first, second = pair_indices(judged.shape[1])
     total = variance[first] + variance[second]
     return ratio(variance[first], total, 0.5)
-
-
-def worth_of_labels(belief: Belief, ratio: Floats, noise: Floats, shares: Floats) -> Floats:
-    """Return pairs × 2: a label of its model j lowers the error of a pair's p-value by about a_j/n_j².
-
-    A p-value that is known up to σ can be off by about g = Φ(z + σ) − Φ(z − σ). A label lowers c by N/n_j²,
-    and σ² = k·c by k² of that: a_j = ∂g/∂σ² · k² · (its share of the variance). Summed over a model's pairs,
-    the best numbers of labels are proportional to √a_j: models whose pairs are all decided need none.
-    """
-    z = belief.z * ratio
-    spread = np.maximum(belief.sd * ratio, 1e-3)
-    slope = (np.exp(-0.5 * (z + spread) ** 2) + np.exp(-0.5 * (z - spread) ** 2)) / (2.0 * spread)
-    label_weight = np.clip(belief.sd**2 / noise, 0.0, 1.0)
-    gain = slope * (label_weight * ratio) ** 2
-    return np.column_stack([gain * shares, gain * (1.0 - shares)])

@@ -8,7 +8,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.lazy import special
-from sparingly.base.stats.multiple_tests import benjamini_yekutieli
+from sparingly.base.stats.pairs import benjamini_yekutieli
 from sparingly.infer.estimate.rater_effects import RaterScores
 from sparingly.infer.estimate.sample import dense
 from sparingly.infer.judge.error_rates import Rate

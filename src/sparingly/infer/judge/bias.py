@@ -17,7 +17,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.lazy import special
 from sparingly.base.progress import tracked
-from sparingly.base.stats.multiple_tests import holm
+from sparingly.base.stats.pairs import holm
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.judge.labelled import LabelledOutputs
@@ -59,7 +59,29 @@ def find_biases(labelled: LabelledOutputs, level: float, seed: int) -> tuple[Jud
     if tests and len(np.unique(labelled.error)) > 1:
         columns = np.stack([values for _, _, _, values in tests], axis=1)
         fits = [_weighted_slope(values, labelled, level) for values in columns.T]
-        permuted = _permutation_p(columns, labelled, seed)
+        # The p-value of each column when errors are exchanged at random. Where most of a column varies within
+        # clusters, errors change places within their cluster, and what is hard for all outputs of an item
+        # cancels; else whole clusters change places.
+        weight, cluster = labelled.weight, labelled.cluster
+        groups = int(cluster.max()) + 1
+        residual = weight * (labelled.error - weight @ labelled.error / weight.sum())
+        sizes = np.bincount(cluster).astype(np.float64)
+        means = np.stack([np.bincount(cluster, column) for column in columns.T], axis=1) / sizes[:, None]
+        inside = columns - means[cluster]
+        overall = columns - columns.mean(axis=0)
+        inner = (inside**2).sum(axis=0) > 0.5 * (overall**2).sum(axis=0)
+        p_values = np.full(columns.shape[1], np.nan)
+        generator = rng.generator(seed, "judge bias")
+        if inner.any():
+            part = residual - (np.bincount(cluster, residual) / sizes)[cluster]
+            p_values[inner] = _exceeded(inside[:, inner], part, cluster, generator)
+        if not inner.all():
+            totals = np.bincount(cluster, residual)
+            places = means[:, ~inner] - means[:, ~inner].mean(axis=0)
+            p_values[~inner] = _exceeded(
+                places, totals - totals.mean(), np.zeros(groups, np.int64), generator
+            )
+        permuted = p_values
         for (factor, name, labels, _), (effect, half, p), again_p in zip(tests, fits, permuted, strict=True):
             listed.append(
                 JudgeBias(factor, name, labels, effect, effect - half, effect + half, max(p, again_p), 0.0)
@@ -134,32 +156,6 @@ def _freedom(leverage: Floats, cluster: Ints) -> float:
     """Return degrees of freedom: as many as the clusters that share the leverage, less one."""
     squares = np.bincount(cluster, leverage**2)
     return float(squares.sum() ** 2 / (squares**2).sum()) - 1.0
-
-
-def _permutation_p(columns: Floats, labelled: LabelledOutputs, seed: int) -> Floats:
-    """Return the p-value of each column when errors are exchanged at random.
-
-    Where most of a column varies within clusters, errors change places within their cluster, and what is
-    hard for all outputs of an item cancels; else whole clusters change places.
-    """
-    weight, cluster = labelled.weight, labelled.cluster
-    groups = int(cluster.max()) + 1
-    residual = weight * (labelled.error - weight @ labelled.error / weight.sum())
-    sizes = np.bincount(cluster).astype(np.float64)
-    means = np.stack([np.bincount(cluster, column) for column in columns.T], axis=1) / sizes[:, None]
-    inside = columns - means[cluster]
-    overall = columns - columns.mean(axis=0)
-    inner = (inside**2).sum(axis=0) > 0.5 * (overall**2).sum(axis=0)
-    p_values = np.full(columns.shape[1], np.nan)
-    generator = rng.generator(seed, "judge bias")
-    if inner.any():
-        part = residual - (np.bincount(cluster, residual) / sizes)[cluster]
-        p_values[inner] = _exceeded(inside[:, inner], part, cluster, generator)
-    if not inner.all():
-        totals = np.bincount(cluster, residual)
-        places = means[:, ~inner] - means[:, ~inner].mean(axis=0)
-        p_values[~inner] = _exceeded(places, totals - totals.mean(), np.zeros(groups, np.int64), generator)
-    return p_values
 
 
 def _exceeded(columns: Floats, values: Floats, block: Ints, generator: np.random.Generator) -> Floats:

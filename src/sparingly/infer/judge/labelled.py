@@ -14,8 +14,7 @@ from sparingly.base.format import counted, number_text
 from sparingly.base.syntax import argument, either
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Scale
-from sparingly.infer.estimate.draw import document_codes
-from sparingly.infer.estimate.sample import JudgedSample, dense
+from sparingly.infer.estimate.sample import JudgedSample, dense, document_codes
 from sparingly.infer.estimate.scale import values_of
 
 # Scales that scores are usually given on; the first that holds them all.
@@ -59,11 +58,6 @@ class LabelledOutputs:
     def passed(self) -> Mask:
         """Which outputs the judge passed."""
         return self.score >= self.cut
-
-    @property
-    def judge_is_two_valued(self) -> bool:
-        """Whether the judge has no more than two scores."""
-        return len(np.unique(self.verdicts)) <= 2
 
     @cached_property
     def on_people_scale(self) -> Floats:
@@ -117,7 +111,8 @@ class LabelledOutputs:
     def notes(self) -> tuple[str, ...]:
         """Say which cut and which scales were taken, and what has no verdict."""
         notes = []
-        if self.two_valued and not self.judge_is_two_valued:
+        # Whether the judge has no more than two scores.
+        if self.two_valued and not (len(np.unique(self.verdicts)) <= 2):
             hint = f"{argument('cut')} sets another"
             why = "as given" if self.cut_is_given else f"above the middle of its scale; {hint}"
             notes.append(f"{self.judge} counts as a pass from {number_text(self.cut)} on ({why}).")

@@ -23,7 +23,6 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.probability_design import DrawDesign
 from sparingly.data.scale import Ends
 from sparingly.infer.estimate.assemble import TARGETS, Target
-from sparingly.infer.estimate.epochs import EpochNoise, epoch_noise
 from sparingly.infer.estimate.estimators import FEWEST
 from sparingly.infer.estimate.intervals import FEWEST_UNITS, find_intervals, student_quantile
 from sparingly.infer.estimate.pairs import PairErrors, interval_basis
@@ -31,6 +30,7 @@ from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.estimate.sample import JudgedSample, LinearForm, difference_form, single_items
 from sparingly.infer.estimate.scale import proportions_of, values_of
 from sparingly.infer.estimate.variance import ScoreErrors, joined_freedom, population_errors, set_errors
+from sparingly.infer.estimate.widen import EpochNoise, epoch_noise
 from sparingly.infer.plan.pilot import Pilot
 from sparingly.infer.plan.power import DocumentEffects, deciding_ratios, detectable, pair_level
 
@@ -363,7 +363,14 @@ class PlanOutlook:
             if units >= FEWEST_UNITS:
                 count, share = len(part.rows), float(part.draw[0])
                 repeated = part if units == count else _as_drawn(part, np.arange(units) % count, share)
-                halves.append(self._halves(repeated, scores, errors))
+                values = values_of(repeated.scores[repeated.judged], self._scale)
+                basis = replace(
+                    interval_basis([str(model) for model in range(repeated.models)], scores, errors, False),
+                    scale=values.scale,
+                    proportions=proportions_of(repeated, errors, scores, values, "set"),
+                )
+                intervals = find_intervals(basis, self.goals.level, "auto", self.goals.seed)
+                halves.append(np.asarray((intervals.high - intervals.low) / 2.0))
         typical = float(np.nanmedian(halves)) if np.isfinite(halves).any() else float("nan")
         return PrintedPrecision(typical, np.mean(covariances, axis=0))
 
@@ -423,16 +430,6 @@ class PlanOutlook:
             return 1.0
         lost = self.pilot.learning_loss * (1.0 / n - 1.0 / count) / (1.0 / FEWEST - 1.0 / count)
         return 1.0 - float(np.sqrt(np.clip(lost, 0.0, 1.0)))
-
-    def _halves(self, part: JudgedSample, scores: Floats, errors: ScoreErrors) -> Floats:
-        values = values_of(part.scores[part.judged], self._scale)
-        basis = replace(
-            interval_basis([str(model) for model in range(part.models)], scores, errors, False),
-            scale=values.scale,
-            proportions=proportions_of(part, errors, scores, values, "set"),
-        )
-        intervals = find_intervals(basis, self.goals.level, "auto", self.goals.seed)
-        return np.asarray((intervals.high - intervals.low) / 2.0)
 
 
 def _as_drawn(sample: JudgedSample, places: Ints, share: float) -> JudgedSample:

@@ -21,14 +21,13 @@ from sparingly.data.describe.metrics import Correlation, correlation
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.roles import likeliest_metrics
 from sparingly.data.selection import Selection
-from sparingly.infer.estimate.draw import ASSUMED, frame_of, sample_from
 from sparingly.infer.estimate.estimators import (
     FEWEST,
     calibrate_predictions,
     fold_groups,
     labels_and_weights,
 )
-from sparingly.infer.estimate.sample import JudgedSample, difference_form
+from sparingly.infer.estimate.sample import ASSUMED, JudgedSample, difference_form, frame_of, sample_from
 from sparingly.infer.estimate.scale import ScoreValues, values_of
 from sparingly.infer.estimate.variance import set_errors
 from sparingly.infer.plan.power import DocumentEffects, document_effects, item_covariance, pair_total
@@ -126,59 +125,6 @@ def method_text(trial: Trial) -> str:
     return f"local_pivotal:utility=({trial.utility}),tau={trial.tau:g}"
 
 
-def try_unequal_probabilities(
-    data: EvalSet,
-    sample: JudgedSample,
-    residual: Floats,
-    *,
-    metrics: Sequence[str],
-    within: float,
-    for_differences: bool,
-    seed: int,
-) -> Unequal:
-    """Return what unequal probabilities would gain, from the residuals of a pilot (judged items × models).
-
-    Utilities of the given metrics are tried, for differences between models or for scores.
-    """
-    # Every item's expected squared residual, learned from those of the pilot.
-    by_target = []
-    for part in (residual, centre_on_items(residual)):
-        labels, weights = labels_and_weights(sample, part)
-        by_target.append(
-            expected_squares(data, labels, weights=weights, groups=fold_groups(sample), seed=seed)
-        )
-    scores, differences = (
-        float(np.sqrt(squares).mean() ** 2) / total if (total := float(squares.mean())) > 0 else 1.0
-        for squares in by_target
-    )
-    squares = by_target[int(for_differences)]
-    residual_squares = ((np.nan_to_num(centre_on_items(residual)) if for_differences else residual) ** 2).sum(
-        axis=1
-    ) / sample.draw
-    trials = []
-    # Of a single model there are no differences, and residuals without any size have no larger ones.
-    for metric in metrics if squares.any() and residual_squares.any() else ():
-        for utility in (MetricAvg(metric=metric), MetricVar(metric=metric), MetricCons(metric=metric)):
-            sizes = sizes_of(utility.values(data))
-            if float(np.ptp(sizes)) > 0:
-                # Choose τ by the learned squares, and look at the pilot's own.
-                even = sizes / sizes.mean()
-                expected = {
-                    tau: float((squares / (1 - tau + tau * even)).sum() / squares.sum()) for tau in TAUS
-                }
-                tau = min(expected, key=expected.__getitem__)
-                found, error = remaining_variance(residual_squares, even[sample.rows], tau)
-                trials.append(Trial(str(utility), tau, expected[tau], found, error))
-    best = min(trials, key=lambda trial: trial.expected, default=None)
-    earned = (
-        best is not None
-        and within >= MIN_CORRELATION
-        and max(best.expected, best.found) <= _WORTH
-        and best.found + _SURE * best.error < 1.0
-    )
-    return Unequal(scores, differences, within, earned, best)
-
-
 # --- the pilot ---
 
 FEWEST_JUDGED = 10
@@ -261,7 +207,27 @@ def pilot_of(
             f"{_plan_without_data({'pass_rate': '90%', 'width': '4%'})}."
         )
     if aspect is None and not len(data.aspects):
-        return _from_metric(data, _most_typical(data), seed)
+        # The judge (or metric) whose differences between models agree most with those of the others.
+        names = sorted(likeliest_metrics(data.metrics, data.roles))
+        if not names and len(data.preferences):
+            raise MissingDataError(
+                "The data hold comparisons, and no scores to plan from. To plan comparisons: "
+                f"{_plan_without_data({'win_rate': '60%'})}."
+            )
+        if not names:
+            raise MissingDataError(
+                "A plan needs a pilot's ratings or metrics, and the set has neither. Judge 40 random items: "
+                f"{either('sparingly serve DATA --budget 40', 'sparingly.select(data, budget=40)')}. "
+                f"Or plan without data: {_plan_without_data({'pass_rate': '90%', 'width': '4%'})}."
+            )
+        rows = np.argsort(data.keys, kind="stable")[:_TO_CHOOSE_ON]
+        scores = [data.metrics[name][rows] for name in names]
+        agreement = np.zeros(len(names))
+        for first in range(len(names)):
+            for second in range(first):
+                shared = correlation(scores[first], scores[second]).differences or 0.0
+                agreement[[first, second]] += shared
+        return _from_metric(data, names[int(np.argmax(agreement))], seed)
     name = aspect if aspect is not None else the_only("aspect", None, data.aspects)
     read = data.truth_fields(name)
     if all(field in map(fields.metric, data.metrics) for field in read):
@@ -316,15 +282,47 @@ def _pilot_from_ratings(
             correlation=predictions.correlation,
             within=predictions.within,
         )
-        unequal = try_unequal_probabilities(
-            view,
-            sample,
-            linear.residual,
-            metrics=[row.metric for row in metrics[:_MOST_TRIED]],
-            within=saving.within,
-            for_differences=for_differences,
-            seed=seed,
+        # What unequal probabilities would gain, from the residuals of a pilot (judged items × models).
+        # Utilities of the given metrics are tried, for differences between models or for scores.
+        # Every item's expected squared residual, learned from those of the pilot.
+        by_target = []
+        for part in (linear.residual, centre_on_items(linear.residual)):
+            labels, weights = labels_and_weights(sample, part)
+            by_target.append(
+                expected_squares(view, labels, weights=weights, groups=fold_groups(sample), seed=seed)
+            )
+        scores, differences = (
+            float(np.sqrt(squares).mean() ** 2) / total if (total := float(squares.mean())) > 0 else 1.0
+            for squares in by_target
         )
+        squares = by_target[int(for_differences)]
+        residual_squares = (
+            (np.nan_to_num(centre_on_items(linear.residual)) if for_differences else linear.residual) ** 2
+        ).sum(axis=1) / sample.draw
+        trials = []
+        # Of a single model there are no differences, and residuals without any size have no larger ones.
+        for metric in (
+            [row.metric for row in metrics[:_MOST_TRIED]] if squares.any() and residual_squares.any() else ()
+        ):
+            for utility in (MetricAvg(metric=metric), MetricVar(metric=metric), MetricCons(metric=metric)):
+                sizes = sizes_of(utility.values(view))
+                if float(np.ptp(sizes)) > 0:
+                    # Choose τ by the learned squares, and look at the pilot's own.
+                    even = sizes / sizes.mean()
+                    expected = {
+                        tau: float((squares / (1 - tau + tau * even)).sum() / squares.sum()) for tau in TAUS
+                    }
+                    tau = min(expected, key=expected.__getitem__)
+                    found, error = remaining_variance(residual_squares, even[sample.rows], tau)
+                    trials.append(Trial(str(utility), tau, expected[tau], found, error))
+        best = min(trials, key=lambda trial: trial.expected, default=None)
+        earned = (
+            best is not None
+            and saving.within >= MIN_CORRELATION
+            and max(best.expected, best.found) <= _WORTH
+            and best.found + _SURE * best.error < 1.0
+        )
+        unequal = Unequal(scores, differences, saving.within, earned, best)
 
     errors = set_errors(sample, linear).covariance
     documents = document_effects(sample, linear.residual, residual_spread)
@@ -438,27 +436,3 @@ def _from_metric(data: EvalSet, metric: str, seed: int) -> Pilot:
 def _plan_without_data(values: Mapping[str, str]) -> str:
     """Return what plans without data."""
     return either(f"sparingly plan {arguments(values)}", f"sparingly.sample_size({arguments(values)})")
-
-
-def _most_typical(data: EvalSet) -> str:
-    """Return the judge (or metric) whose differences between models agree most with those of the others."""
-    names = sorted(likeliest_metrics(data.metrics, data.roles))
-    if not names and len(data.preferences):
-        raise MissingDataError(
-            "The data hold comparisons, and no scores to plan from. To plan comparisons: "
-            f"{_plan_without_data({'win_rate': '60%'})}."
-        )
-    if not names:
-        raise MissingDataError(
-            "A plan needs a pilot's ratings or metrics, and the set has neither. Judge 40 random items: "
-            f"{either('sparingly serve DATA --budget 40', 'sparingly.select(data, budget=40)')}. "
-            f"Or plan without data: {_plan_without_data({'pass_rate': '90%', 'width': '4%'})}."
-        )
-    rows = np.argsort(data.keys, kind="stable")[:_TO_CHOOSE_ON]
-    scores = [data.metrics[name][rows] for name in names]
-    agreement = np.zeros(len(names))
-    for first in range(len(names)):
-        for second in range(first):
-            shared = correlation(scores[first], scores[second]).differences or 0.0
-            agreement[[first, second]] += shared
-    return names[int(np.argmax(agreement))]

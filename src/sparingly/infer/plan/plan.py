@@ -14,16 +14,15 @@ import numpy as np
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.base.format import counted, decimals_for, error_text
 from sparingly.base.progress import tracked
-from sparingly.base.summary import Summary
+from sparingly.base.summary import Summary, Tabular
 from sparingly.base.syntax import argument
-from sparingly.base.tabular import Tabular
 from sparingly.choose.auto import AUTO
 from sparingly.choose.design.budget import Budget
 from sparingly.data import fields
-from sparingly.data.describe.epochs import EpochVariance, epoch_variances
+from sparingly.data.describe.judgements import EpochVariance, epoch_variances
 from sparingly.data.describe.metrics import Correlation
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.given import DataLike, as_evalset
+from sparingly.data.io import DataLike, as_evalset
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain

@@ -14,9 +14,8 @@ from sparingly.base.errors import UsageError, one_line
 from sparingly.base.lazy import special, stats
 from sparingly.base.stats.pairs import pair_count
 from sparingly.base.stats.proportion import TAIL_SHARE, proportion_interval
-from sparingly.base.summary import Summary
+from sparingly.base.summary import Summary, Tabular
 from sparingly.base.syntax import arguments
-from sparingly.base.tabular import Tabular
 from sparingly.data.values import PlainFields
 from sparingly.infer.estimate.intervals import FEWEST_UNITS
 from sparingly.infer.plan.power import fewest_from, items_for, normal_half_width, pair_level

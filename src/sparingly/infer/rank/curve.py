@@ -23,8 +23,7 @@ from sparingly.base.lazy import special
 from sparingly.base.stats.pairs import soft_pairwise_accuracy
 from sparingly.base.stats.sign_flip import prefix_pair_p_values
 from sparingly.base.stats.signed_rank import prefix_pair_signed_rank
-from sparingly.base.summary import Summary
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import Summary, Tabular
 from sparingly.infer.rank import measures
 from sparingly.infer.rank.agreement import FullSet
 from sparingly.infer.rank.measures import LOWER_IS_BETTER, nan_as_none, prefix_means, significance_groups

@@ -13,8 +13,7 @@ from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.checks import check_alpha
 from sparingly.base.errors import UsageError
 from sparingly.base.lazy import stats
-from sparingly.base.stats.multiple_tests import shaffer
-from sparingly.base.stats.pairs import pair_indices
+from sparingly.base.stats.pairs import pair_indices, shaffer
 from sparingly.infer.rank.measures import round_means
 
 GroupsBy = Literal["decisions", "algorithm1", "mt_metrics_eval"]

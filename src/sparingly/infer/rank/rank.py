@@ -18,7 +18,7 @@ from sparingly.base.rng import Keys
 from sparingly.base.stats.pairs import pair_count
 from sparingly.base.syntax import argument, either
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.given import DataLike, as_evalset
+from sparingly.data.io import DataLike, as_evalset
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain

@@ -11,8 +11,7 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import InputError, UnknownNameError, UsageError, listing
 from sparingly.base.format import counted, error_text, p_text, percent, score_decimals, score_text, with_error
-from sparingly.base.summary import IntervalCell, Summary
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import IntervalCell, Summary, Tabular
 from sparingly.base.text import format_number
 from sparingly.data import schema
 from sparingly.data.files import OwnFile

@@ -19,8 +19,7 @@ from sparingly.base.arrays import Floats, Ints, Mask, ratio
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError, listing
 from sparingly.base.format import cell_text
 from sparingly.base.stats.pairs import check_tie, checked_sizes, pair_count, pair_indices, preferred
-from sparingly.base.summary import Summary, html_table
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import Summary, Tabular, html_table
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, update
 
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.journal import Clock, as_json, timestamp, utc_now
-from sparingly.run.campaign.tables import ACCESS, AUDIT, ENDED_SESSIONS, LEASES
+from sparingly.run.campaign.tables import ACCESS, AUDIT, ENDED_SESSIONS, LEASES, of_campaign, rows_of
 
 # --- The log of the web pages ---
 
@@ -53,18 +53,19 @@ class Audit:
 
     def entries(self, limit: int = 200) -> list[AuditEntry]:
         """Return the last lines, newest first."""
-        table = AUDIT.c
-        query = select(AUDIT).where(table.campaign == self.campaign)
+        query = rows_of(AUDIT, self.campaign).order_by(AUDIT.c.at.desc(), AUDIT.c.id).limit(limit)
         with self.database.reading() as connection:
-            rows = connection.execute(query.order_by(table.at.desc(), table.id).limit(limit)).all()
+            rows = connection.execute(query).all()
         return [AuditEntry(row.at, row.who, row.what, json.loads(row.detail)) for row in rows]
 
 
 # --- Links ---
 
 Role = Literal["rater", "organiser", "reviewer", "viewer"]
-# Whom the organiser's pages open to; reviewers and viewers only read.
+# Whom the organiser's pages open to; viewers only read, and reviewers decide where raters disagree.
 STAFF: tuple[Role, ...] = ("organiser", "reviewer", "viewer")
+# What a reviewer is called as a rater.
+REVIEWER = "reviewer: "
 _BYTES = 32
 _LONGEST_NAME = 100
 _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -100,50 +101,46 @@ class Access:
 
     def retire(self, rater: str, role: Role = "rater", *, by: str = "organiser") -> int:
         """Take back all links of a person, whose pages close at once; return how many there were."""
-        table = ACCESS.c
         with self.database.writing() as connection:
-            query = select(table.rater).where(table.campaign == self.campaign, table.role == role)
+            query = rows_of(ACCESS, self.campaign, "rater", role=role)
             names = sorted(set(connection.execute(query).scalars()))
             if rater not in names:
                 raise UnknownNameError(role, rater, names)
-            links = self._retire(connection, table.role == role, table.rater == rater)
-            if role == "rater":
-                self.give_back(connection, rater)
+            links = self._retire(connection, role=role, rater=rater)
+            if role == "reviewer":
+                self._retire(connection, role="rater", rater=REVIEWER + rater)
+            self.give_back(connection, rater if role == "rater" else REVIEWER + rater)
             self._audit.note(connection, by, f"{role} retired", rater=rater, links=links)
         return links
 
     def give_back(self, connection: Connection, rater: str) -> None:
         """End what is lent to a rater: others may take it at once."""
-        connection.execute(delete(LEASES).where(LEASES.c.campaign == self.campaign, LEASES.c.rater == rater))
+        connection.execute(delete(LEASES).where(*of_campaign(LEASES, self.campaign, rater=rater)))
 
     def retire_organiser(self, *, by: str = "organiser") -> int:
         """Take back all links of the organiser, whose pages close at once; return how many there were."""
         with self.database.writing() as connection:
-            links = self._retire(connection, ACCESS.c.role == "organiser")
+            links = self._retire(connection, role="organiser")
             self._audit.note(connection, by, "organiser's links retired", links=links)
         return links
 
-    def _retire(self, connection: Connection, *conditions: ColumnElement[bool]) -> int:
-        result = connection.execute(
-            update(ACCESS)
-            .where(ACCESS.c.campaign == self.campaign, *conditions, ACCESS.c.retired_at.is_(None))
-            .values(retired_at=timestamp(self.clock()))
-        )
-        return result.rowcount
+    def _retire(self, connection: Connection, **values: str) -> int:
+        links = of_campaign(ACCESS, self.campaign, retired_at=None, **values)
+        query = update(ACCESS).where(*links).values(retired_at=timestamp(self.clock()))
+        return connection.execute(query).rowcount
 
     def entries(self) -> list[AccessLink]:
         """Return every link that was made, oldest first; nothing in it opens a page."""
-        query = select(ACCESS).where(ACCESS.c.campaign == self.campaign)
+        query = rows_of(ACCESS, self.campaign).order_by(ACCESS.c.made_at, ACCESS.c.digest)
         with self.database.reading() as connection:
-            rows = connection.execute(query.order_by(ACCESS.c.made_at, ACCESS.c.digest)).all()
+            rows = connection.execute(query).all()
         return [AccessLink(row.digest, row.role, row.rater, row.made_at, row.retired_at) for row in rows]
 
     def is_retired(self, rater: str) -> bool:
         """Say whether a rater had links, and all of them were taken back."""
-        table = ACCESS.c
-        mine = (table.campaign == self.campaign, table.role == "rater", table.rater == rater)
+        query = rows_of(ACCESS, self.campaign, "retired_at", role="rater", rater=rater)
         with self.database.reading() as connection:
-            dates = connection.execute(select(table.retired_at).where(*mine)).scalars().all()
+            dates = connection.execute(query).scalars().all()
         return bool(dates) and None not in dates
 
     def open_to(self, digest: str) -> AccessLink | None:
@@ -153,35 +150,35 @@ class Access:
 
     def open_session(self, digest: str, session: str) -> AccessLink | None:
         """Return the link that a session began with, where it opens and the session was not ended."""
-        table = ENDED_SESSIONS.c
-        query = select(table.at).where(table.campaign == self.campaign, table.session == session)
+        query = rows_of(ENDED_SESSIONS, self.campaign, session=session)
         with self.database.reading() as connection:
             is_ended = connection.execute(query).one_or_none() is not None
             return None if is_ended else self._find(connection, digest)
 
     def end_session(self, session: str, *, after: float) -> None:
         """End a session for good; those that are older than ``after`` seconds end by themselves."""
-        table = ENDED_SESSIONS.c
-        in_campaign = table.campaign == self.campaign
+        table, campaign = ENDED_SESSIONS, self.campaign
         oldest = timestamp(self.clock() - timedelta(seconds=after))
         with self.database.writing() as connection:
-            connection.execute(delete(ENDED_SESSIONS).where(in_campaign, table.at < oldest))
-            connection.execute(delete(ENDED_SESSIONS).where(in_campaign, table.session == session))
-            row = {"campaign": self.campaign, "session": session, "at": timestamp(self.clock())}
-            connection.execute(insert(ENDED_SESSIONS), row)
+            connection.execute(delete(table).where(*of_campaign(table, campaign), table.c.at < oldest))
+            connection.execute(delete(table).where(*of_campaign(table, campaign, session=session)))
+            row = {"campaign": campaign, "session": session, "at": timestamp(self.clock())}
+            connection.execute(insert(table), row)
 
     def _find(self, connection: Connection, digest: str) -> AccessLink | None:
-        row = connection.execute(
-            select(ACCESS).where(
-                ACCESS.c.campaign == self.campaign, ACCESS.c.digest == digest, ACCESS.c.retired_at.is_(None)
-            )
-        ).one_or_none()
+        query = rows_of(ACCESS, self.campaign, digest=digest, retired_at=None)
+        row = connection.execute(query).one_or_none()
         return None if row is None else AccessLink(row.digest, row.role, row.rater, row.made_at)
 
 
 def digest_of(token: str) -> str:
     """Return what is stored of a token; it is random, so that a plain digest cannot be reversed."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def is_reviewer(rater: str) -> bool:
+    """Say whether a rater decides where two others disagree, and is asked nothing else."""
+    return rater.startswith(REVIEWER)
 
 
 def checked_rater(name: str) -> str:

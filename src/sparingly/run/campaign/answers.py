@@ -23,12 +23,14 @@ from sqlalchemy import Connection, insert, select
 from sparingly.base.errors import DataError, InputError, SparinglyError, UnknownNameError
 from sparingly.data import files
 from sparingly.data.io.words import SCALE
+from sparingly.data.values import PlainFields
+from sparingly.run.campaign.access import is_reviewer
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.guidelines import version_now
 from sparingly.run.campaign.history import ADJUDICATED, SKIPPED, anchors_at, skips_at
 from sparingly.run.campaign.journal import Journal, as_json
 from sparingly.run.campaign.settings import Settings
-from sparingly.run.campaign.tables import ASKED, MARKS, PLACEMENTS, RATERS, RATINGS
+from sparingly.run.campaign.tables import ASKED, MARKS, PLACEMENTS, RATERS, RATINGS, rows_of
 from sparingly.run.forms.answer import Answer, Placement, check_columns
 from sparingly.run.forms.spans import Span
 
@@ -223,7 +225,7 @@ class Acknowledgement:
 
 
 @dataclass
-class RecordedCounts:
+class RecordedCounts(PlainFields):
     """How many answers were new, corrections, the same as before, or refused."""
 
     new: int = 0
@@ -237,10 +239,6 @@ class RecordedCounts:
         setattr(self, acknowledgement.what, getattr(self, acknowledgement.what) + 1)
         if acknowledgement.sentence is not None:
             self.sentences.append(with_line(acknowledgement.line, acknowledgement.sentence))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the counts as plain values."""
-        return {**vars(self), "sentences": list(self.sentences)}
 
 
 class AnswerBatch:
@@ -262,8 +260,8 @@ class AnswerBatch:
         raters = sorted({answer.rater for answer in readable})
         self.models = {data: models_of(connection, name, data) for data in budgets}
         cells = ASKED.c
-        query = select(cells.data, cells.item, cells.model, cells.other, cells.round)
-        query = query.where(cells.campaign == name, cells.data.in_(budgets), cells.item.in_(items))
+        query = rows_of(ASKED, name, "data item model other round")
+        query = query.where(cells.data.in_(budgets), cells.item.in_(items))
         self.round_of_cell = {tuple(cell): number for *cell, number in connection.execute(query)}
         # From when it was asked for again, an answer about an anchor belongs to the round that did.
         for data in budgets:
@@ -274,23 +272,15 @@ class AnswerBatch:
         self.by_client: dict[tuple[Any, ...], dict[str, Any]] = {}
         self.last: dict[tuple[Any, ...], int] = {}
         table = RATINGS.c
-        earlier_rows = connection.execute(
-            select(*(table[column] for column in (*_KEY, *_CONTENT, "client", "revision", "seq")))
-            .where(
-                table.campaign == name,
-                table.data.in_(budgets),
-                table.item.in_(items),
-                table.rater.in_(raters),
-            )
-            .order_by(table.seq)
-        )
-        for row in earlier_rows.mappings():
+        query = rows_of(RATINGS, name, " ".join((*_KEY, *_CONTENT, "client", "revision", "seq")))
+        query = query.where(table.data.in_(budgets), table.item.in_(items), table.rater.in_(raters))
+        for row in connection.execute(query.order_by(table.seq)).mappings():
             self._remember(dict(row))
 
         # The marks of the rows that are there, where an answer comes with some.
         senders = {answer.client for answer in readable if answer.marks is not None}
         seqs = [row["seq"] for row in self.by_client.values() if row["client"] in senders]
-        self.marks = marks_by_seq(connection, name, seqs) if senders else {}
+        self.marks = marks_at(connection, name, seqs) if senders else {}
         self.new_marks: dict[int, tuple[Span, ...]] = {}
         self.placements: dict[int, Placement] = {}
         known_raters = select(RATERS.c.rater).where(RATERS.c.campaign == name, RATERS.c.rater.in_(raters))
@@ -325,7 +315,8 @@ class AnswerBatch:
             key = tuple(cell.values())
             is_new = key not in self.skips
             if is_new:
-                self.skips[key] = self.journal.event(SKIPPED, **cell, reason=answer.skip)
+                spent = {} if answer.seconds is None else {"seconds": answer.seconds}
+                self.skips[key] = self.journal.event(SKIPPED, **cell, reason=answer.skip, **spent)
             return Acknowledgement(line, "new" if is_new else "same", self.skips[key])
         earlier = self.by_client.get(_key(values, with_client=True))
         if earlier is not None and all(earlier[name] == values[name] for name in _CONTENT):
@@ -341,7 +332,7 @@ class AnswerBatch:
         if answer.placement is not None:
             self.placements[row["seq"]] = answer.placement
         self.rows.append(row)
-        if answer.adjudicates:
+        if answer.adjudicates or is_reviewer(answer.rater):
             decided = {column: values[column] for column in ("data", "item", "model", "other", "rater")}
             if tuple(decided.values()) not in self.adjudicated:
                 self.adjudicated.add(tuple(decided.values()))
@@ -462,11 +453,7 @@ def stored_marks(marks: Sequence[Span]) -> list[dict[str, Any]]:
 
 def save_marks(connection: Connection, campaign: str, marks_by_rating: Mapping[int, Sequence[Span]]) -> None:
     """Keep the marks of ratings by their numbers; those that are there already are left as they are."""
-    if not marks_by_rating:
-        return
-    table = MARKS.c
-    query = select(table.seq).where(table.campaign == campaign, table.seq.in_(list(marks_by_rating)))
-    stored = set(connection.execute(query).scalars())
+    stored = marks_at(connection, campaign, list(marks_by_rating))
     rows = [
         {"campaign": campaign, "seq": seq, "marks": as_json(stored_marks(marks))}
         for seq, marks in sorted(marks_by_rating.items())
@@ -476,21 +463,11 @@ def save_marks(connection: Connection, campaign: str, marks_by_rating: Mapping[i
         connection.execute(insert(MARKS), rows)
 
 
-def marks_by_seq(
-    connection: Connection, campaign: str, seqs: Sequence[int]
+def marks_at(
+    connection: Connection, campaign: str, seq: int | Sequence[int]
 ) -> dict[int, list[dict[str, Any]]]:
-    """Return the marks of some ratings, by the ratings' numbers."""
+    """Return the marks of all ratings up to a number, or of some ratings, by the ratings' numbers."""
     table = MARKS.c
-    rows = connection.execute(
-        select(table.seq, table.marks).where(table.campaign == campaign, table.seq.in_(seqs))
-    )
-    return {row.seq: json.loads(row.marks) for row in rows}
-
-
-def marks_at(connection: Connection, campaign: str, seq: int) -> dict[int, list[dict[str, Any]]]:
-    """Return the marks of all ratings up to a number, by the ratings' numbers."""
-    table = MARKS.c
-    rows = connection.execute(
-        select(table.seq, table.marks).where(table.campaign == campaign, table.seq <= seq).order_by(table.seq)
-    )
-    return {row.seq: json.loads(row.marks) for row in rows}
+    condition = table.seq <= seq if isinstance(seq, int) else table.seq.in_(seq)
+    query = select(table.seq, table.marks).where(table.campaign == campaign, condition).order_by(table.seq)
+    return {row.seq: json.loads(row.marks) for row in connection.execute(query)}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import insert, select, update
 
-from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, UsageError
+from sparingly.base.checks import check_names
+from sparingly.base.errors import DataError, SparinglyError, UsageError
 from sparingly.base.registry import Method
 from sparingly.choose.design.budget import Budget
 from sparingly.data.evalset import EvalSet
@@ -35,10 +36,13 @@ from sparingly.run.campaign.datasets import check_lengths, check_letters, models
 from sparingly.run.campaign.group_commit import GroupWriter
 from sparingly.run.campaign.guidelines import write_guidelines
 from sparingly.run.campaign.history import (
+    PAUSED,
     RATER_RETURNED,
     RATER_WITHDRAWN,
+    RESUMED,
     cells_of_round,
     is_own,
+    paused_at,
     questions_at,
     unanswered,
     withdrawn_raters,
@@ -49,14 +53,7 @@ from sparingly.run.campaign.progress import Overview, RaterHours, overview, rate
 from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.campaign.release import Release, release
 from sparingly.run.campaign.results import Findings, findings, rank_so_far
-from sparingly.run.campaign.rounds import (
-    CampaignOutlook,
-    NextStep,
-    RoundDrawer,
-    outlook,
-    pause,
-    resume,
-)
+from sparingly.run.campaign.rounds import CampaignOutlook, NextStep, RoundDrawer, outlook
 from sparingly.run.campaign.settings import Aspects, BudgetLike, StopRules, checked_budget, create, prepare
 from sparingly.run.campaign.tables import ASKED, DATA_VERSIONS, MODELS, RATERS
 from sparingly.run.campaign.verify import verify_campaign
@@ -306,7 +303,7 @@ class Campaign(CampaignReader):
 
     def hours(self, at: int | None = None) -> tuple[RaterHours, ...]:
         """Return how long every rater worked, by the seconds that came with the answers."""
-        return rater_hours(self.ratings(at=at))
+        return rater_hours(self, at)
 
     def release(
         self,
@@ -448,8 +445,7 @@ class Campaign(CampaignReader):
             journal = open_journal(connection, self.name, self._clock)
             presence = models_of(connection, self.name, name)
             present = sorted(key for key in presence if presence[key].withdrawn is None)
-            if model not in present:
-                raise UnknownNameError("model", model, present)
+            check_names("model", [model], present)
             if len(present) < 3:
                 raise UsageError(
                     f"Without {model} there would be nothing left to compare in the data set {name}. To "
@@ -479,8 +475,7 @@ class Campaign(CampaignReader):
             journal = open_journal(connection, self.name, self._clock)
             query = select(RATERS.c.rater).where(RATERS.c.campaign == self.name).order_by(RATERS.c.rater)
             raters = list(connection.execute(query).scalars())
-            if rater not in raters:
-                raise UnknownNameError("rater", rater, raters)
+            check_names("rater", [rater], raters)
             is_out = rater in withdrawn_raters(connection, self.name, journal.last_seq)
             if is_out == (kind == RATER_WITHDRAWN):
                 state = "withdrawn already" if is_out else "not withdrawn"
@@ -488,13 +483,35 @@ class Campaign(CampaignReader):
             journal.event(kind, rater=rater, **detail)
             journal.finish()
 
+    def set_budget(self, budget: BudgetLike, data: str | None = None) -> int:
+        """Change what may be spent over all rounds, at any time; what is asked for already stays spent.
+
+        A data set that was finished goes on. A strategy that chose its items at once (``uniform``, ``top`` …)
+        can have more only where these are the first that the new budget chooses.
+        """
+        return self._drawer.set_budget(self.settings.data_named(data), budget)
+
     def pause(self, reason: str = "") -> int:
-        """Hand out no more questions until ``resume``; answers are still taken."""
-        return pause(self, reason)
+        """Hand out no more questions until ``resume``; return the number of the entry.
+
+        Answers that come in are taken: nobody who is in the middle of something loses it.
+        """
+        return self._write_pause(PAUSED, reason=reason)
 
     def resume(self) -> int:
-        """Give out questions again."""
-        return resume(self)
+        """Give out questions again; return the number of the entry."""
+        return self._write_pause(RESUMED)
+
+    def _write_pause(self, kind: str, **detail: str) -> int:
+        with self.database.writing() as connection:
+            journal = open_journal(connection, self.name, self._clock)
+            is_paused = paused_at(connection, self.name) is not None
+            if is_paused == (kind == PAUSED):
+                state = "paused already" if is_paused else "not paused"
+                raise UsageError(f'The campaign "{self.name}" is {state}.')
+            seq = journal.event(kind, **detail)
+            journal.finish()
+        return seq
 
     def close(self) -> None:
         """End the campaign: it takes no more answers and draws no more rounds, and can still be read."""
@@ -511,7 +528,11 @@ class Campaign(CampaignReader):
         names, count = list(self.settings.budgets), 0
         texts = {name: QuestionTexts(self.data(name, judged=False)) for name in names}
         while claims := caller.claims.take(names, max(4 * workers, 64), caller.patience.most_calls):
-            earlier, total = self._question_counts()
+            with self.database.reading() as connection:
+                seq = self.history.last_seq(connection)
+                questions_of = [questions_at(connection, self.settings, name, seq) for name in names]
+                total = sum(map(len, questions_of))
+                earlier = total - len(unanswered(connection, self.settings, seq, chain(*questions_of)))
             questions = [texts[question.data].fill(question) for question in claims]
             try:
                 for answers, _ in enumerate(caller.answer(questions, workers), 1):
@@ -521,18 +542,6 @@ class Campaign(CampaignReader):
                 # Calls that were counted for other questions and not made may still be left.
                 continue
         return count
-
-    def _question_counts(self) -> tuple[int, int]:
-        """Return how many questions are answered, and how many were asked."""
-        with self.database.reading() as connection:
-            seq = self.history.last_seq(connection)
-            questions = [
-                question
-                for name in self.settings.budgets
-                for question in questions_at(connection, self.settings, name, seq)
-            ]
-            missing = unanswered(connection, self.settings, seq, questions)
-        return len(questions) - len(missing), len(questions)
 
 
 def _numbered(answers: Iterable[Answer | Mapping[str, Any]]) -> Iterable[Numbered]:

@@ -71,7 +71,7 @@ class Database:
 
         By default every statement on a server sees a state of its own; a file is locked.
         """
-        with self._errors_as_sentences(), self._connected() as connection:
+        with self.errors_as_sentences(), self._connected() as connection:
             if not self.is_sqlite:
                 connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             with connection.begin():
@@ -80,7 +80,7 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Yield a connection whose changes are all committed at the end, or none where something fails."""
-        with self._errors_as_sentences(), self._connected() as connection:
+        with self.errors_as_sentences(), self._connected() as connection:
             connection.execution_options(sparingly_writes=True)
             with connection.begin():
                 yield connection
@@ -96,7 +96,7 @@ class Database:
         return self.engine.connect()
 
     @contextmanager
-    def _errors_as_sentences(self) -> Iterator[None]:
+    def errors_as_sentences(self) -> Iterator[None]:
         """Turn an error of the database into one sentence that says what to do."""
         try:
             yield

@@ -15,7 +15,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.io.jsonl import JsonLines
 from sparingly.data.texts import same_text
 from sparingly.data.values import shown
-from sparingly.run.campaign.tables import DATA_VERSIONS, MODELS
+from sparingly.run.campaign.tables import DATA_VERSIONS, MODELS, rows_of
 from sparingly.run.forms.answer import has_lost_letters
 
 # --- Names that a database can store ---
@@ -160,10 +160,5 @@ class DataSets:
 
 def models_of(connection: Connection, campaign: str, data: str) -> dict[str, Presence]:
     """Return when each model of a data set came and went."""
-    table = MODELS.c
-    rows = connection.execute(
-        select(table.model, table.arrived, table.withdrawn).where(
-            table.campaign == campaign, table.data == data
-        )
-    )
+    rows = connection.execute(rows_of(MODELS, campaign, data=data))
     return {row.model: Presence(row.arrived, row.withdrawn) for row in rows}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from itertools import islice
 from typing import Any, Generic, TypeVar, cast
 
 from sqlalchemy import Connection
@@ -18,19 +20,6 @@ Work = Callable[[Connection], Any]
 WorkResult = tuple[Any, Exception | None]
 
 
-class _PendingWrite(Generic[Part, Outcome]):
-    """What one thread wants to write, and what became of it."""
-
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self.parts = parts
-        self.outcomes: list[Outcome] | None = None
-        self.error: BaseException | None = None
-
-    @property
-    def is_finished(self) -> bool:
-        return self.outcomes is not None or self.error is not None
-
-
 class GroupWriter(Generic[Part, Outcome]):
     """Hands the parts of several threads to one call of ``write``, and each thread its own outcomes.
 
@@ -40,38 +29,33 @@ class GroupWriter(Generic[Part, Outcome]):
 
     def __init__(self, write: Callable[[Sequence[Part]], list[Outcome]]) -> None:
         self._write = write
-        self._waiting: list[_PendingWrite[Part, Outcome]] = []
+        # What each thread wants to write, and what becomes of it.
+        self._waiting: list[tuple[Sequence[Part], Future[list[Outcome]]]] = []
         self._changed, self._busy = threading.Condition(), False
 
     def write(self, parts: Sequence[Part]) -> list[Outcome]:
         """Write parts, alone or with others, and return their outcomes when they are on disk."""
-        pending: _PendingWrite[Part, Outcome] = _PendingWrite(parts)
+        pending: Future[list[Outcome]] = Future()
         with self._changed:
-            self._waiting.append(pending)
-            while self._busy and not pending.is_finished:
+            self._waiting.append((parts, pending))
+            while self._busy and not pending.done():
                 self._changed.wait()
-            is_writer = not pending.is_finished
-            if is_writer:
-                self._busy = True
-                group, self._waiting = self._waiting, []
-        if is_writer:
-            error: BaseException | None = None
-            outcomes: list[Outcome] = []
-            try:
-                outcomes = self._write([part for member in group for part in member.parts])
-            except BaseException as problem:
-                error = problem
-            start = 0
-            with self._changed:
-                for member in group:
-                    member.error = error
-                    member.outcomes = outcomes[start : start + len(member.parts)]
-                    start += len(member.parts)
-                self._busy = False
-                self._changed.notify_all()
-        if pending.error is not None:
-            raise pending.error
-        return pending.outcomes or []
+            if pending.done():
+                return pending.result()
+            self._busy = True
+            group, self._waiting = self._waiting, []
+        try:
+            outcomes = iter(self._write([part for members, _ in group for part in members]))
+            for members, future in group:
+                future.set_result(list(islice(outcomes, len(members))))
+        except BaseException as problem:
+            for _, future in group:
+                if not future.done():
+                    future.set_exception(problem)
+        with self._changed:
+            self._busy = False
+            self._changed.notify_all()
+        return pending.result()
 
 
 class GroupCommit:
@@ -97,7 +81,7 @@ class GroupCommit:
         with self.database.writing() as connection:
             for work in group:
                 try:
-                    with connection.begin_nested():
+                    with self.database.errors_as_sentences(), connection.begin_nested():
                         results.append((work(connection), None))
                 except Exception as error:
                     results.append((None, error))

@@ -24,7 +24,7 @@ from sparingly.run.campaign.journal import (
     utc_now,
 )
 from sparingly.run.campaign.settings import Settings
-from sparingly.run.campaign.tables import ACCEPTED, EVENTS
+from sparingly.run.campaign.tables import ACCEPTED, EVENTS, rows_of
 from sparingly.run.forms.guidelines import Guidelines
 
 KIND = "guidelines"
@@ -76,12 +76,9 @@ class Acceptances:
 
     def last(self, rater: str) -> Acceptance | None:
         """Return what a rater accepted last."""
-        table = ACCEPTED.c
-        query = select(table.version, table.consent, table.details).where(
-            table.campaign == self.campaign, table.rater == rater
-        )
+        query = rows_of(ACCEPTED, self.campaign, rater=rater).order_by(ACCEPTED.c.version.desc()).limit(1)
         with self.database.reading() as connection:
-            row = connection.execute(query.order_by(table.version.desc()).limit(1)).one_or_none()
+            row = connection.execute(query).one_or_none()
         return None if row is None else Acceptance(row.version, row.consent, json.loads(row.details))
 
     def missing(self, rater: str, guidelines: Guidelines) -> tuple[bool, bool, tuple[str, ...]]:
@@ -99,14 +96,13 @@ class Acceptances:
 
     def save(self, rater: str, guidelines: Guidelines, details: Mapping[str, str]) -> None:
         """Write that a rater accepted the guidelines, and what they said about themselves."""
-        table = ACCEPTED.c
         row = {"campaign": self.campaign, "rater": rater, "version": guidelines.version}
         with self.database.writing() as connection:
             # Whoever presses twice waits here for the first.
             Journal(connection, self.campaign, self.clock)
-            mine = (table.campaign == self.campaign, table.rater == rater)
             record: dict[str, str] = {}
-            for version, text in connection.execute(select(table.version, table.details).where(*mine)):
+            earlier = rows_of(ACCEPTED, self.campaign, "version details", rater=rater)
+            for version, text in connection.execute(earlier):
                 if version == guidelines.version:
                     return
                 record |= json.loads(text)
@@ -123,11 +119,8 @@ class Acceptances:
 
     def rows(self, connection: Connection) -> list[dict[str, object]]:
         """Return what every rater accepted and said, in the order of their names."""
-        table = ACCEPTED.c
-        query = select(table.rater, table.version, table.at, table.details)
-        rows = connection.execute(
-            query.where(table.campaign == self.campaign).order_by(table.rater, table.version)
-        )
+        query = rows_of(ACCEPTED, self.campaign, "rater version at details")
+        rows = connection.execute(query.order_by(ACCEPTED.c.rater, ACCEPTED.c.version))
         return [{**row, "details": json.loads(row["details"])} for row in rows.mappings()]
 
 

@@ -11,20 +11,22 @@ import numpy as np
 from sqlalchemy import Connection, and_, func, select
 
 from sparingly.base.errors import UsageError
+from sparingly.choose.design.budget import Budget
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences, Ratings
-from sparingly.infer.estimate.help_effect import HELP_PROBABILITY, HELPED
+from sparingly.infer.estimate.rater_effects import HELP_PROBABILITY, HELPED
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.journal import events_at
 from sparingly.run.campaign.settings import Settings
-from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, PLACEMENTS, RATINGS, ROUNDS
+from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, PLACEMENTS, RATINGS, ROUNDS, rows_of
+from sparingly.run.forms.answer import as_objects, judgement_columns, places_of
 from sparingly.run.forms.question import Output, Question
 from sparingly.run.rounds.strategy import Finished
 
-PAUSED, RESUMED, SKIPPED = "paused", "resumed", "skipped"
+PAUSED, RESUMED, SKIPPED, BUDGET = "paused", "resumed", "skipped", "budget"
 ADJUDICATED, RATER_WITHDRAWN, RATER_RETURNED = "adjudicated", "rater withdrawn", "rater returned"
 _COLUMNS = ("rater", "item", "model", "other", "aspect", "score", "seconds", "comment")
 RATING_COLUMNS = (
@@ -57,6 +59,7 @@ class DataSnapshot:
     # Their numbers in the campaign, which also counts the rounds of models with own draws.
     numbers: tuple[int, ...]
     finished: Finished | None  # why no more is asked; None while it goes on
+    budget: Budget  # what may be spent over all rounds
     own_draws: tuple[OwnDraw, ...] = ()  # models that came with a budget of their own
     round_count: int = 0  # how many rounds there are of all kinds
 
@@ -116,6 +119,7 @@ class History:
             rounds=tuple(selection for _, selection, _ in rounds),
             numbers=tuple(number for number, _, _ in rounds),
             finished=self.finished(connection, data, seq),
+            budget=self.budget(connection, data, seq),
             own_draws=own_draws,
             round_count=len(all_rounds),
         )
@@ -157,8 +161,8 @@ class History:
         judges = adjudicators(connection, self.settings.name, data, seq)
         table = RATINGS.c
         rows = connection.execute(
-            select(*(table[name] for name in _COLUMNS), table.round, table.seq)
-            .where(table.campaign == self.settings.name, table.data == data, table.seq <= seq)
+            rows_of(RATINGS, self.settings.name, " ".join((*_COLUMNS, "round", "seq")), data=data)
+            .where(table.seq <= seq)
             .order_by(table.seq)
         )
         # What was judged again to see whether raters have changed counts in no score.
@@ -199,18 +203,24 @@ class History:
         """Return the rounds up to a number, each with the number up to which it knew the answers."""
         table = ROUNDS.c
         rows = connection.execute(
-            select(table.selection, table.as_of)
-            .where(table.campaign == self.settings.name, table.data == data, table.seq <= seq)
+            rows_of(ROUNDS, self.settings.name, "selection as_of", data=data)
+            .where(table.seq <= seq)
             .order_by(table.number)
         )
         return [(Selection.from_dict(json.loads(row.selection)), row.as_of) for row in rows]
 
     def finished(self, connection: Connection, data: str, seq: int) -> Finished | None:
-        """Return why a data set asks no more, where it was finished by a number."""
-        for event in events_at(connection, self.settings.name, ["finished"], seq):
-            if event["data"] == data:
-                return Finished(event["reason"], event["answer"])
-        return None
+        """Return why a data set asks no more, where it was finished by a number and has no new budget."""
+        events = events_at(connection, self.settings.name, ["finished", BUDGET], seq)
+        last = [event for event in events if event["data"] == data][-1:]
+        ended = [event for event in last if event["event"] != BUDGET]
+        return Finished(ended[0]["reason"], ended[0]["answer"]) if ended else None
+
+    def budget(self, connection: Connection, data: str, seq: int) -> Budget:
+        """Return what a data set may spend over all rounds, at a number."""
+        events = events_at(connection, self.settings.name, [BUDGET], seq)
+        changes = [event["budget"] for event in events if event["data"] == data]
+        return Budget.parse(changes[-1]) if changes else self.settings.budgets[data]
 
 
 def is_own(selection: Selection) -> bool:
@@ -379,22 +389,18 @@ def with_answers(
     models, names = set(data.models), tuple(aspects)
     scored = [row for row in answers if not row["other"] and row["model"] in models]
     compared = [row for row in answers if row["other"] and models.issuperset((row["model"], row["other"]))]
-    comments = np.array([row["comment"] for row in scored], object)
-    extra = {}
-    if any(HELPED in row for row in scored):
-        extra = {name: _objects([row.get(name) for row in scored]) for name in (HELPED, HELP_PROBABILITY)}
+    extra = (HELPED, HELP_PROBABILITY) if any(HELPED in row for row in scored) else ()
     ratings = Ratings(
-        extra=extra,
-        model=_codes(scored, "model", data.models),
+        model=places_of(scored, "model", data.models),
         score=np.array([row["score"] for row in scored], np.float64),
-        comment=comments if any(text is not None for text in comments) else None,
-        **_shared_columns(data, scored, names),
+        comment=as_objects([row["comment"] for row in scored]),
+        **judgement_columns(data, data.ratings, scored, names, extra),
     )
     preferences = Preferences(
-        first=_codes(compared, "model", data.models),
-        second=_codes(compared, "other", data.models),
+        first=places_of(compared, "model", data.models),
+        second=places_of(compared, "other", data.models),
         value=np.array([row["score"] for row in compared], np.float64),
-        **_shared_columns(data, compared, names),
+        **judgement_columns(data, data.preferences, compared, names),
     )
     scales = {fields.aspect(name): ends for name, ends in aspects.items() if ends is not None}
     return data.with_parts(
@@ -403,33 +409,6 @@ def with_answers(
         preferences=preferences,
         scales={**data.scales, **scales},
     )
-
-
-def _shared_columns(
-    data: EvalSet, rows: Sequence[Mapping[str, Any]], aspects: tuple[str, ...]
-) -> dict[str, Any]:
-    """Return the columns that ratings and preferences have in common."""
-    raters = tuple(sorted({row["rater"] for row in rows}))
-    seconds = [np.nan if row["seconds"] is None else row["seconds"] for row in rows]
-    return {
-        "item": data.positions(row["item"] for row in rows).astype(np.int32),
-        "aspects": aspects,
-        "aspect": _codes(rows, "aspect", aspects),
-        "raters": raters,
-        "rater": _codes(rows, "rater", raters),
-        "seconds": np.array(seconds, np.float64),
-    }
-
-
-def _objects(values: Sequence[Any]) -> Any:
-    column = np.empty(len(values), object)
-    column[:] = values
-    return column
-
-
-def _codes(rows: Sequence[Mapping[str, Any]], column: str, names: Sequence[str]) -> Any:
-    code = {name: place for place, name in enumerate(names)}
-    return np.array([code[row[column]] for row in rows], np.int32)
 
 
 # --- Questions: what was asked for, and what of it is still to be judged ---
@@ -445,11 +424,8 @@ def questions_at(connection: Connection, settings: Settings, data: str, seq: int
     The questions are in the order in which people are asked.
     """
     table = ASKED.c
-    rows = connection.execute(
-        select(table.round, table.place, table.item, table.model, table.other).where(
-            table.campaign == settings.name, table.data == data, table.seq <= seq
-        )
-    )
+    query = rows_of(ASKED, settings.name, "round place item model other", data=data)
+    rows = connection.execute(query.where(table.seq <= seq))
     present = models_of(connection, settings.name, data)
     requests = [tuple(row) for row in rows]
     anchors = anchors_at(connection, settings.name, data, seq)

@@ -18,7 +18,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.journal import Clock, Journal, timestamp, utc_now
 from sparingly.run.campaign.settings import Settings
-from sparingly.run.campaign.tables import KNOWN_ANSWERS
+from sparingly.run.campaign.tables import KNOWN_ANSWERS, rows_of
 from sparingly.run.forms.question import Output, Question, QuestionTexts
 
 # A tutorial item counts as ``passed`` once it was answered right; ``tutorial`` keeps the first try. A
@@ -119,23 +119,17 @@ class KnownAnswers:
 
     def items(self, rater: str, kind: KnownKind) -> set[str]:
         """Return the items that a rater has answered."""
-        table = KNOWN_ANSWERS.c
-        query = select(table.item).where(
-            table.campaign == self.campaign, table.rater == rater, table.kind == kind
-        )
+        query = rows_of(KNOWN_ANSWERS, self.campaign, "item", rater=rater, kind=kind)
         with self.database.reading() as connection:
             return set(connection.execute(query).scalars())
 
     def save(self, rater: str, kind: KnownKind, answers: Sequence[KnownAnswer]) -> None:
         """Save the answers to an item; of several tries the first counts."""
-        table = KNOWN_ANSWERS.c
         key = {"campaign": self.campaign, "rater": rater, "kind": kind, "at": timestamp(self.clock())}
         with self.database.writing() as connection:
             # Whoever presses twice waits here for the first.
             Journal(connection, self.campaign, self.clock)
-            earlier = select(table.item).where(
-                table.campaign == self.campaign, table.rater == rater, table.kind == kind
-            )
+            earlier = rows_of(KNOWN_ANSWERS, self.campaign, "item", rater=rater, kind=kind)
             present = set(connection.execute(earlier).scalars())
             rows = [
                 {**key, **vars(answer), "is_right": int(answer.is_right)}
@@ -160,7 +154,7 @@ class KnownAnswers:
     def rows(self) -> list[dict[str, object]]:
         """Return every answer, in the order of raters, kinds and items."""
         table = KNOWN_ANSWERS.c
-        query = select(KNOWN_ANSWERS).where(table.campaign == self.campaign)
+        query = rows_of(KNOWN_ANSWERS, self.campaign)
         with self.database.reading() as connection:
             rows = connection.execute(query.order_by(table.rater, table.kind, table.item, table.model))
             return [

@@ -17,7 +17,7 @@ from sparingly.base.errors import DataError, UsageError, one_line
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.history import History, paused_at, questions_at, unanswered
 from sparingly.run.campaign.journal import Clock, Journal, timestamp
-from sparingly.run.campaign.tables import CLAIMS
+from sparingly.run.campaign.tables import CLAIMS, of_campaign, rows_of
 from sparingly.run.forms.answer import Answer
 from sparingly.run.forms.question import Question
 
@@ -43,11 +43,8 @@ class Claims:
                 return []
             moment = timestamp(self.clock())
             room = count if most_calls is None else min(count, most_calls - self.calls(connection))
-            table = CLAIMS.c
             rows = connection.execute(
-                select(table.data, table.item, table.model, table.other, table.until).where(
-                    table.campaign == self.campaign, table.rater == self.rater
-                )
+                rows_of(CLAIMS, self.campaign, "data item model other until", rater=self.rater)
             )
             claimed_until = {tuple(cell): until for *cell, until in rows}
             settings, seq = self.history.settings, journal.last_seq
@@ -94,15 +91,15 @@ class Claims:
             more = {**lease, "calls": CLAIMS.c.calls + 1}
             connection.execute(update(CLAIMS).where(*self._row_of(question)).values(more))
             return
-        cell = dict(zip(("data", "item", "model", "other"), question.cell, strict=True))
-        row = {"campaign": self.campaign, "rater": self.rater, **cell, **lease, "calls": 1}
+        row = {"campaign": self.campaign, **self._key_of(question), **lease, "calls": 1}
         connection.execute(insert(CLAIMS), row)
 
-    def _row_of(self, question: Question) -> tuple[ColumnElement[bool], ...]:
-        table = CLAIMS.c
-        columns = (table.campaign, table.rater, table.data, table.item, table.model, table.other)
-        values = (self.campaign, self.rater, *question.cell)
-        return tuple(column == value for column, value in zip(columns, values, strict=True))
+    def _row_of(self, question: Question) -> list[ColumnElement[bool]]:
+        return of_campaign(CLAIMS, self.campaign, **self._key_of(question))
+
+    def _key_of(self, question: Question) -> dict[str, str]:
+        cell = zip(("data", "item", "model", "other"), question.cell, strict=True)
+        return {"rater": self.rater, **dict(cell)}
 
 
 # --- Calls ---

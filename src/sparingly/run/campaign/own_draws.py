@@ -18,7 +18,7 @@ from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.signature import digest_scores
-from sparingly.infer.compare.margin import MarginAnswer, MarginLook
+from sparingly.infer.compare.head_to_head import MarginAnswer, MarginLook
 from sparingly.infer.estimate.assemble import EstimateRequest
 from sparingly.infer.estimate.bank import (
     WITH_BANK,
@@ -28,11 +28,11 @@ from sparingly.infer.estimate.bank import (
     estimates_in_batches,
     join_estimates,
 )
-from sparingly.infer.estimate.draw import without_truth
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.estimate.sample import without_truth
 from sparingly.run.campaign.history import DataSnapshot, History, OwnDraw, skipped_cells
 from sparingly.run.rounds.stop.sequential import group_sequential
-from sparingly.run.rounds.strategy import Finished, first_rows
+from sparingly.run.rounds.strategy import Finished, first_rows, only_rows
 
 _REQUEST = ("target", "level", "interval", "scale", "seed")
 ALL_JUDGED = "the new models were judged on all items of their budget."
@@ -78,13 +78,8 @@ def next_own_round(
     end = len(whole_draw) if size is None else min(start + size, len(whole_draw))
     if start >= len(whole_draw):
         return Finished(ALL_JUDGED)
-    columns: dict[str, Any] = {
-        name: value[start:end]
-        for name, value in vars(whole_draw).items()
-        if isinstance(value, np.ndarray) and name != "pool"
-    }
-    columns["signature"] = replace(whole_draw.signature, n=end - start)
-    return replace(whole_draw, **columns)
+    rows = only_rows(whole_draw, slice(start, end))
+    return replace(rows, signature=replace(whole_draw.signature, n=end - start))
 
 
 def next_anchors(snapshot: DataSnapshot, draw: OwnDraw, rows: int, aspect: str, seed: int) -> Anchors:

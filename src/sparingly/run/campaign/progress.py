@@ -12,18 +12,27 @@ from sqlalchemy import Connection, func, select
 
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.datasets import models_of
-from sparingly.run.campaign.history import Pause, anchors_at, paused_at, skipped_cells, withdrawn_raters
-from sparingly.run.campaign.journal import timestamp
+from sparingly.run.campaign.history import (
+    SKIPPED,
+    Pause,
+    anchors_at,
+    paused_at,
+    skipped_cells,
+    withdrawn_raters,
+)
+from sparingly.run.campaign.journal import events_at, timestamp
 from sparingly.run.campaign.reader import CampaignReader
-from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, RATINGS, ROUNDS
+from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, KNOWN_ANSWERS, RATINGS, ROUNDS
 
 
+@dataclass(frozen=True, kw_only=True)
 class TimeSpent:
-    """Hours, and seconds per answer; some answers come without their time."""
+    """Answers and people's time; some answers come without theirs."""
 
-    answers: int
+    answers: int  # how many answers came in, corrections too: these took time as well
     seconds: float
-    without_time: int
+    without_time: int  # how many came without their seconds, so that the sum is too small
+    other_seconds: float = 0.0  # the part of the seconds that went into pages without a score
 
     @property
     def hours(self) -> float:
@@ -34,7 +43,7 @@ class TimeSpent:
     def seconds_per_answer(self) -> float | None:
         """The mean over the answers that have a time; None where none has."""
         timed = self.answers - self.without_time
-        return self.seconds / timed if timed else None
+        return (self.seconds - self.other_seconds) / timed if timed else None
 
 
 # --- Rounds, raters and cost, by counting rows ---
@@ -66,20 +75,12 @@ class RaterProgress:
     rater: str
     answers: int  # the answers that count: corrections change one, they add none
     corrections: int  # how often an answer was changed
-    seconds: float  # the seconds that came with all of them
+    seconds: float  # the seconds of all their work
     without_time: int  # how many came without seconds
     last: str
     by_round: Mapping[tuple[str, int], int]  # the answers that count by data set and round
     withdrawn: bool = False  # whether the organiser withdrew them, so that no estimate has them
-
-
-@dataclass(frozen=True)
-class Cost(TimeSpent):
-    """What was spent so far: answers and people's time."""
-
-    answers: int
-    seconds: float
-    without_time: int
+    other_seconds: float = 0.0  # those of tutorial, control and repeated pages, and of nothing to judge
 
 
 @dataclass(frozen=True)
@@ -113,13 +114,11 @@ class Overview:
         return sum(progress.answered for progress in self.rounds)
 
     @property
-    def cost(self) -> Cost:
+    def cost(self) -> TimeSpent:
         """What it has cost so far; corrections took time, too."""
-        return Cost(
-            sum(rater.answers + rater.corrections for rater in self.raters),
-            sum(rater.seconds for rater in self.raters),
-            sum(rater.without_time for rater in self.raters),
-        )
+        parts = ("seconds", "without_time", "other_seconds")
+        totals: dict[str, Any] = {name: sum(getattr(rater, name) for rater in self.raters) for name in parts}
+        return TimeSpent(answers=sum(rater.answers + rater.corrections for rater in self.raters), **totals)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -268,66 +267,99 @@ def _raters(connection: Connection, name: str, withdrawn: set[str]) -> tuple[Rat
     by_rater: dict[str, list[Any]] = {}
     for row in rows:
         by_rater.setdefault(row.rater, []).append(row)
+    other: dict[str, list[tuple[float, str]]] = {}
+    for rater, seconds, at in _other_work(connection, name):
+        by_rater.setdefault(rater, [])
+        other.setdefault(rater, []).append((seconds, at))
     progress = []
     for rater, counts in sorted(by_rater.items()):
+        other_seconds = sum(seconds for seconds, _ in other.get(rater, ()))
         total, corrections = sum(row.rows for row in counts), sum(row.corrections for row in counts)
         progress.append(
             RaterProgress(
                 rater=rater,
                 answers=total - corrections,
                 corrections=corrections,
-                seconds=float(sum(row.seconds for row in counts)),
+                seconds=float(sum(row.seconds for row in counts)) + other_seconds,
                 without_time=total - sum(row.timed for row in counts),
-                last=max(row.last for row in counts),
+                last=max([row.last for row in counts] or [at for _, at in other[rater]]),
                 by_round={(row.data, row.round): row.rows - row.corrections for row in counts},
                 withdrawn=rater in withdrawn,
+                other_seconds=other_seconds,
             )
         )
     return tuple(progress)
 
 
+def _other_work(connection: Connection, name: str, until: str | None = None) -> list[tuple[str, float, str]]:
+    """Return by rater the seconds of work that gives no score, each with when it ended.
+
+    It is the tutorial (with all tries, once it is passed), control items, repeats, and pages of which nothing
+    could be judged.
+    """
+    table = KNOWN_ANSWERS.c
+    rows = connection.execute(
+        select(table.rater, table.kind, table.item, table.model, table.aspect, table.seconds, table.at)
+        .where(table.campaign == name, table.seconds.is_not(None))
+        .order_by(table.rater, table.item, table.model, table.aspect, table.kind)
+    ).all()
+    passed = {tuple(row)[:1] + tuple(row)[2:5] for row in rows if row.kind == "passed"}
+    work = [
+        (row.rater, row.seconds, row.at)
+        for row in rows
+        if row.kind != "tutorial" or (row.rater, row.item, row.model, row.aspect) not in passed
+    ]
+    skips = events_at(connection, name, [SKIPPED])
+    work += [(skip["rater"], skip.get("seconds") or 0.0, skip["at"]) for skip in skips]
+    return [one for one in work if one[1] and (until is None or one[2] <= until)]
+
+
 # --- Hours, from which raters are paid ---
 
 HOURS_COLUMNS = (
-    "rater", "answers", "corrections", "without_time", "seconds", "hours", "seconds_per_answer", "days",
-    "first", "last",
+    "rater", "answers", "corrections", "without_time", "seconds", "other_seconds", "hours",
+    "seconds_per_answer", "days", "first", "last",
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RaterHours(TimeSpent):
     """What one rater did, and for how long."""
 
     rater: str
-    answers: int  # how many answers came in, corrections too: these took time as well
     corrections: int
-    without_time: int  # how many came without their seconds, so that the sum is too small
-    seconds: float
     days: int  # on how many days (UTC) there was an answer
     first: str
     last: str
 
 
-def rater_hours(ratings: Sequence[Mapping[str, Any]]) -> tuple[RaterHours, ...]:
-    """Return the hours of every rater of some answers, in the order of their names.
+def rater_hours(campaign: CampaignReader, at: int | None = None) -> tuple[RaterHours, ...]:
+    """Return the hours of every rater, now or at a number of the journal, in the order of their names.
 
     The seconds are those that came with the answers. Of several answers about the same thing all count, since
-    a correction is work, too.
+    a correction is work, too; so do pages that give no score.
     """
     by_rater: dict[str, list[Mapping[str, Any]]] = {}
+    ratings = campaign.ratings(at=at)
     for row in ratings:
         by_rater.setdefault(row["rater"], []).append(row)
+    with campaign.database.reading() as connection:
+        until = None if at is None else max((row["at"] for row in ratings), default="")
+        work = _other_work(connection, campaign.name, until)
     hours = []
-    for rater, rows in sorted(by_rater.items()):
+    for rater in sorted({*by_rater, *(name for name, _, _ in work)}):
+        rows = by_rater.get(rater, [])
         seconds = [row["seconds"] for row in rows if row["seconds"] is not None]
-        moments = sorted(row["at"] for row in rows)
+        other = [(spent, moment) for name, spent, moment in work if name == rater]
+        moments = sorted([row["at"] for row in rows] + [moment for _, moment in other])
         hours.append(
             RaterHours(
                 rater=rater,
                 answers=len(rows),
                 corrections=sum(row["corrects"] is not None for row in rows),
                 without_time=len(rows) - len(seconds),
-                seconds=float(sum(seconds)),
+                seconds=float(sum(seconds)) + sum(spent for spent, _ in other),
+                other_seconds=float(sum(spent for spent, _ in other)),
                 days=len({moment[:10] for moment in moments}),
                 first=moments[0],
                 last=moments[-1],
@@ -347,6 +379,7 @@ def hours_table(
         mean = worker.seconds_per_answer
         row = {name: getattr(worker, name) for name in HOURS_COLUMNS} | {
             "seconds": round(worker.seconds, 1),
+            "other_seconds": round(worker.other_seconds, 1),
             "hours": round(worker.hours, 4),
             "seconds_per_answer": None if mean is None else round(mean, 1),
         }

@@ -11,10 +11,11 @@ from hashlib import sha256
 from typing import NamedTuple
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from sparingly.data import fields
-from sparingly.run.campaign.answers import marks_by_seq
+from sparingly.run.campaign.access import is_reviewer
+from sparingly.run.campaign.answers import marks_at
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.datasets import DataSets
 from sparingly.run.campaign.group_commit import GroupCommit
@@ -32,7 +33,7 @@ from sparingly.run.campaign.history import (
 )
 from sparingly.run.campaign.journal import Clock, timestamp, utc_now
 from sparingly.run.campaign.settings import Settings
-from sparingly.run.campaign.tables import CAMPAIGNS, DRAFTS, EVENTS, LEASES, RATINGS
+from sparingly.run.campaign.tables import CAMPAIGNS, DRAFTS, EVENTS, LEASES, RATINGS, of_campaign, rows_of
 from sparingly.run.forms.answer import Answer
 from sparingly.run.forms.guidelines import Guidelines
 from sparingly.run.forms.question import Question, QuestionTexts
@@ -52,12 +53,8 @@ class Leases:
 
     def current(self, connection: Connection) -> dict[PageUnit, tuple[str, str]]:
         """Return the units that are lent now, each with its rater and the time at which it is free again."""
-        table = LEASES.c
-        rows = connection.execute(
-            select(table.data, table.unit, table.rater, table.until).where(
-                table.campaign == self.campaign, table.until > timestamp(self.clock())
-            )
-        )
+        query = rows_of(LEASES, self.campaign).where(LEASES.c.until > timestamp(self.clock()))
+        rows = connection.execute(query)
         return {(row.data, row.unit): (row.rater, row.until) for row in rows}
 
     def is_fresh(self, until: str) -> bool:
@@ -73,11 +70,9 @@ class Leases:
 
     def give_back(self, connection: Connection, units: Iterable[PageUnit]) -> None:
         """End leases."""
-        table = LEASES.c
         for data, unit in units:
-            connection.execute(
-                delete(LEASES).where(table.campaign == self.campaign, table.data == data, table.unit == unit)
-            )
+            rows = of_campaign(LEASES, self.campaign, data=data, unit=unit)
+            connection.execute(delete(LEASES).where(*rows))
 
 
 # --- Drafts ---
@@ -99,30 +94,26 @@ class Drafts:
     def save(self, rater: str, data: str, item: str, content: str) -> None:
         """Save a draft in place of the one before."""
         at = timestamp(self.clock())
-        row_of_draft = self._row_of(rater, data, item)
+        key = {"rater": rater, "data": data, "item": item}
 
         def write(connection: Connection) -> None:
-            changed = connection.execute(update(DRAFTS).where(*row_of_draft).values(at=at, content=content))
-            if not changed.rowcount:
-                key = {"campaign": self.campaign, "rater": rater, "data": data, "item": item}
-                connection.execute(insert(DRAFTS), {**key, "at": at, "content": content})
+            draft = update(DRAFTS).where(*of_campaign(DRAFTS, self.campaign, **key))
+            if not connection.execute(draft.values(at=at, content=content)).rowcount:
+                row = {"campaign": self.campaign, **key, "at": at, "content": content}
+                connection.execute(insert(DRAFTS), row)
 
         self._group_commit.do(write)
 
     def read(self, rater: str, data: str, item: str) -> str | None:
         """Return a draft, where there is one."""
         with self.database.reading() as connection:
-            query = select(DRAFTS.c.content).where(*self._row_of(rater, data, item))
+            query = rows_of(DRAFTS, self.campaign, "content", rater=rater, data=data, item=item)
             return connection.execute(query).scalar_one_or_none()
 
     def drop(self, connection: Connection, rater: str, data: str, item: str) -> None:
         """Delete a draft, in a transaction that is under way."""
-        connection.execute(delete(DRAFTS).where(*self._row_of(rater, data, item)))
-
-    def _row_of(self, rater: str, data: str, item: str) -> tuple[ColumnElement[bool], ...]:
-        table = DRAFTS.c
-        key = (table.rater == rater, table.data == data, table.item == item)
-        return (table.campaign == self.campaign, *key)
+        draft = of_campaign(DRAFTS, self.campaign, rater=rater, data=data, item=item)
+        connection.execute(delete(DRAFTS).where(*draft))
 
 
 # --- Pages, followed along the journal ---
@@ -164,17 +155,10 @@ def _board_key(index: _PageIndex, cell: Cell, round: int | None) -> Cell:
     return data, item, model, f"\x1fagain {round}"
 
 
-def _drawn_place(seed: int, data: str, unit: str) -> bytes:
-    """Return what puts units in an order that is drawn once."""
-    return sha256(f"{seed}\x1f{data}\x1f{unit}".encode("utf-8", "surrogatepass")).digest()
-
-
 # After so many raters who cannot judge an output nobody else is asked.
 MOST_SKIPS = 2
 # Two raters disagree where their scores are further apart than this share of the scale.
 FAR = 0.25
-# Anybody but the two who disagree adjudicates.
-THIRD = "third"
 # So many outputs (or comparisons) two raters judge, where the share of the overlap is fewer.
 LEAST_OVERLAP = 20
 
@@ -192,7 +176,9 @@ def _shared_pages(index: _PageIndex, share: float, seed: int) -> set[Page]:
         sizes = {unit: sum(len(index.questions[page]) for page in index.units[unit]) for unit in units}
         enough = max(share * sum(sizes.values()), LEAST_OVERLAP if number == 1 else 0)
         count = 0
-        for unit in sorted(units, key=lambda unit: _drawn_place(seed, *unit)):
+        # In an order that is drawn once.
+        names = {unit: "\x1f".join((str(seed), *unit)).encode("utf-8", "surrogatepass") for unit in units}
+        for unit in sorted(units, key=lambda unit: sha256(names[unit]).digest()):
             if count >= enough:
                 break
             count += sizes[unit]
@@ -209,14 +195,14 @@ class PageBoard:
     """
 
     def __init__(
-        self, database: Database, settings: Settings, overlap: float = 0.0, adjudicator: str | None = None
+        self, database: Database, settings: Settings, overlap: float = 0.0, third_rater: bool = False
     ) -> None:
         """Follow a campaign in which two raters judge a share of the outputs, at least ``LEAST_OVERLAP``.
 
-        Where they disagree, the adjudicator decides: a rater, or any ``THIRD`` one.
+        Where they disagree, reviewers decide, or a ``third_rater`` does.
         """
         self.database, self.settings, self.overlap = database, settings, overlap
-        self.adjudicator = adjudicator
+        self.third_rater = third_rater
         self.withdrawn: set[str] = set()
         # Who disagrees about which cell, and nobody has decided.
         self._disputed: dict[Cell, set[str]] = {}
@@ -282,8 +268,7 @@ class PageBoard:
         touched = {page for _, page in answers}
         self._open -= {page for page in touched if not any(map(self.missing, self._index.questions[page]))}
         self._open_again -= {page for page in touched if not any(map(self._lacks_second, self.pages[page]))}
-        if self.adjudicator is not None:
-            self._read_disputes(connection, {key for _, key in new if self._judges[key] > 1}, last)
+        self._read_disputes(connection, {key for _, key in new if self._judges[key] > 1}, last)
         for rater, page in answers:
             pages = self._done.setdefault(rater, {})
             pages.pop(page, None)
@@ -329,12 +314,8 @@ class PageBoard:
     def _read_answers(self, connection: Connection, last: int) -> list[tuple[str, Cell]]:
         """Take new answers, and return by whom and about what they are."""
         table = RATINGS.c
-        names = ("rater", "data", "item", "model", "other", "aspect", "round")
-        rows = connection.execute(
-            select(*(table[name] for name in names))
-            .where(table.campaign == self.settings.name, table.seq > self.seq, table.seq <= last)
-            .order_by(table.seq)
-        )
+        query = rows_of(RATINGS, self.settings.name, "rater data item model other aspect round")
+        rows = connection.execute(query.where(table.seq > self.seq, table.seq <= last).order_by(table.seq))
         new: list[tuple[str, Cell]] = []
         for row in rows:
             key = _board_key(self._index, (row.data, row.item, row.model, row.other), row.round)
@@ -345,7 +326,12 @@ class PageBoard:
             bit = self._bits[row.aspect]
             new.append((row.rater, key))
             self._answered[key] = self._answered.get(key, 0) | bit
-            self._note(row.rater, key, bit)
+            aspects = self._judged.setdefault(row.rater, {})
+            self._skips.get(key, set()).discard(row.rater)
+            # Taken out first, so that the order is that of the last answers.
+            earlier = aspects.pop(key, 0)
+            aspects[key] = earlier | bit
+            self._judges[key] += earlier != self._all and aspects[key] == self._all
         # What a rater cannot judge is done with for them; another one is asked.
         for skip in skips_at(connection, self.settings.name, last, self.seq):
             key = _board_key(self._index, skip.cell, skip.round)
@@ -361,11 +347,8 @@ class PageBoard:
         table, scores = RATINGS.c, dict[tuple[Cell, str], dict[str, float]]()
         items = sorted({cell[1] for cell in cells})
         for start in range(0, len(items), 500):
-            query = select(
-                table.data, table.item, table.model, table.other, table.aspect, table.rater, table.score
-            )
-            of_items = table.item.in_(items[start : start + 500])
-            query = query.where(table.campaign == self.settings.name, of_items, table.seq <= last)
+            query = rows_of(RATINGS, self.settings.name, "data item model other aspect rater score")
+            query = query.where(table.item.in_(items[start : start + 500]), table.seq <= last)
             for row in connection.execute(query.order_by(table.seq)):
                 key = (row.data, row.item, row.model, row.other)
                 if row.rater not in self.withdrawn and key in cells:
@@ -382,14 +365,6 @@ class PageBoard:
                 self._disputed.pop((data, *decided), None)
         pages = (self._index.page_of.get(cell) for cell in self._disputed)
         self._disputed_pages = {page for page in pages if page is not None}
-
-    def _note(self, rater: str, key: Cell, bits: int) -> None:
-        aspects = self._judged.setdefault(rater, {})
-        self._skips.get(key, set()).discard(rater)
-        # Taken out first, so that the order is that of the last answers.
-        earlier = aspects.pop(key, 0)
-        aspects[key] = earlier | bits
-        self._judges[key] += earlier != self._all and aspects[key] == self._all
 
     # --- what is there ---
 
@@ -434,13 +409,13 @@ class PageBoard:
     def is_open_to(self, rater: str, page: Page) -> bool:
         """Say whether a page may be given to a rater: something on it wants a first or a second answer."""
         is_open = page in self._open or page in self._open_again
-        if page not in self._disputed_pages and (rater == self.adjudicator or not is_open):
+        if page not in self._disputed_pages and (is_reviewer(rater) or not is_open):
             return False
         return any(self._is_open_question(rater, page, question) for question in self.pages[page])
 
     def _is_open_question(self, rater: str, page: Page, question: Question) -> bool:
-        """Say whether a rater may be asked a question; who adjudicates is asked nothing else."""
-        if rater == self.adjudicator:
+        """Say whether a rater may be asked a question; reviewers are asked nothing else."""
+        if is_reviewer(rater):
             return self.adjudicates(rater, question)
         is_open = self.missing(question) or (page in self._open_again and self._lacks_second(question))
         return (is_open and not self._is_done(rater, question)) or self.adjudicates(rater, question)
@@ -448,7 +423,7 @@ class PageBoard:
     def adjudicates(self, rater: str, question: Question) -> bool:
         """Say whether a rater's answer to a question would decide where two others disagree."""
         return (
-            self.adjudicator in (rater, THIRD)
+            (self.third_rater or is_reviewer(rater))
             and question.cell in self._disputed
             and not self._is_done(rater, question)
         )
@@ -494,22 +469,14 @@ class PageBoard:
             return {}
         data, item, model, second = cell
         table, anchor = RATINGS.c, self._index.again.get(cell)
-        in_round = (
-            [] if anchor is None else [table.round == anchor if round == anchor else table.round != anchor]
-        )
-        query = select(table.aspect, table.seq, table.score, table.comment).where(
-            table.campaign == self.settings.name,
-            table.data == data,
-            table.item == item,
-            table.model == model,
-            table.other == second,
-            table.rater == rater,
-            table.seq <= self.seq,
-            *in_round,
-        )
+        names = {"data": data, "item": item, "model": model, "other": second, "rater": rater}
+        query = rows_of(RATINGS, self.settings.name, "aspect seq score comment", **names)
+        query = query.where(table.seq <= self.seq)
+        if anchor is not None:
+            query = query.where(table.round == anchor if round == anchor else table.round != anchor)
         with self.database.reading() as connection:
             rows = connection.execute(query.order_by(table.seq)).all()
-            marks = marks_by_seq(connection, self.settings.name, [row.seq for row in rows])
+            marks = marks_at(connection, self.settings.name, [row.seq for row in rows])
         last = {
             row.aspect: Answer(
                 rater,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,14 +22,14 @@ from sparingly.base.syntax import either
 from sparingly.choose.select import select as select_items
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.data.values import plain
+from sparingly.data.values import PlainFields
 from sparingly.infer.compare.compare import compare_scores, compare_votes, pair_of
 from sparingly.infer.compare.head_to_head import HeadToHead
 from sparingly.infer.compare.strengths import WinMatrix, judged_strengths
 from sparingly.infer.compare.votes import SHOWN_FIRST
 from sparingly.infer.estimate.assemble import EstimateRequest, Target
 from sparingly.infer.estimate.bradley_terry import BradleyTerry
-from sparingly.infer.estimate.help_effect import (
+from sparingly.infer.estimate.rater_effects import (
     HELP_UNKNOWN,
     HelpEffects,
     help_effects,
@@ -38,6 +38,7 @@ from sparingly.infer.estimate.help_effect import (
     without_help,
 )
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.estimate.scale import values_of
 from sparingly.infer.expect.expect import Expected, expect
 from sparingly.run.campaign.database import Database, migrate
 from sparingly.run.campaign.datasets import DataSets, models_of
@@ -62,7 +63,7 @@ from sparingly.run.campaign.soundness import check_kinds
 from sparingly.run.campaign.tables import CAMPAIGNS, RATINGS
 from sparingly.run.forms.guidelines import Guidelines
 from sparingly.run.forms.question import Question, QuestionTexts
-from sparingly.run.rounds.strategy import OneShot, State, Strategy, asked_cells, compared_rows
+from sparingly.run.rounds.strategy import OneShot, State, Strategy, asked_cells, compared_rows, only_rows
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class SetStatus:
 
 
 @dataclass(frozen=True)
-class Status:
+class Status(PlainFields):
     """Where a campaign stands at a number of its journal."""
 
     campaign: str
@@ -103,10 +104,6 @@ class Status:
     closed: bool
     sets: tuple[SetStatus, ...]
     paused: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the status as plain values."""
-        return dict(plain(asdict(self)))
 
     def summary(self) -> Summary:
         """Return how far it is, what was asked and answered of every data set, and what to do next."""
@@ -185,7 +182,7 @@ def set_status(connection: Connection, history: History, data: str, seq: int) ->
         withdrawn=tuple(name for name in sorted(withdrawn) if withdrawn[name] <= seq),
         rounds=snapshot.round_count,
         spent=spent_at(connection, settings.name, data, first_set.models, seq),
-        limit=limit_of(settings.budgets[data], first_set, pairs=pairs),
+        limit=limit_of(snapshot.budget, first_set, pairs=pairs),
         asked=len(questions) * len(settings.aspects),
         outstanding=sum(len(question.aspects) for question in missing),
         answers=len(history.answers(connection, data, seq)),
@@ -215,7 +212,7 @@ class DrawnBefore(OneShot):
 
 def state_for_estimates(settings: Settings, snapshot: DataSnapshot) -> tuple[State, Strategy]:
     """Return what is known of the present models, and the strategy as it was resolved at the start."""
-    budget = settings.budgets[snapshot.name]
+    budget = snapshot.budget
     unlabelled = snapshot.drawn_from.without_labels()
     strategy: Strategy = saved_strategy(settings.strategy).resolve(unlabelled, settings.aspect, budget)
     if isinstance(strategy, OneShot):
@@ -235,30 +232,20 @@ def _answered_rounds(snapshot: DataSnapshot) -> tuple[Selection, ...]:
     return tuple(rounds)
 
 
+def _drawn_rounds(snapshot: DataSnapshot) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the rounds that comparisons are weighted by, if all were drawn by chance, and what to mind."""
+    rounds = _answered_rounds(snapshot)
+    is_sample = all(selection.probability is not None for selection in rounds)
+    return {"rounds": rounds if is_sample else (), "sampled": is_sample}, () if is_sample else (_PICKED,)
+
+
 def _without_withdrawn(selection: Selection, data: EvalSet) -> Selection:
     """Return a round without comparisons with models that were withdrawn."""
     if selection.pairs is None:
         return selection
     models = set(data.models)
     rows = [place for place, pair in enumerate(selection.pairs) if pair is None or models.issuperset(pair)]
-    if len(rows) == len(selection):
-        return selection
-    columns: dict[str, Any] = {
-        name: value[rows]
-        for name, value in vars(selection).items()
-        if isinstance(value, np.ndarray) and name != "pool"
-    }
-    return replace(selection, **columns)
-
-
-def _model_notes(snapshot: DataSnapshot) -> list[str]:
-    first_models, models = set(snapshot.drawn_from.models), set(snapshot.strategy_data.models)
-    notes = []
-    if late := sorted(models - first_models):
-        notes.append(f"judged on what was chosen without them: {', '.join(late)}")
-    if withdrawn := sorted(first_models - models):
-        notes.append(f"withdrawn: {', '.join(withdrawn)}")
-    return notes
+    return selection if len(rows) == len(selection) else only_rows(selection, rows)
 
 
 # --- The reader ---
@@ -305,11 +292,16 @@ class CampaignReader:
                 aspects=tuple(settings.aspects),
                 strategy=settings.strategy,
                 stops=settings.stops,
-                budget=settings.budget,
+                budget=", ".join(dict.fromkeys(self.budgets(at).values())),
                 closed=closed is not None and closed <= seq,
                 sets=tuple(set_status(connection, self.history, name, seq) for name in settings.budgets),
                 paused=paused_at(connection, settings.name, seq) is not None,
             )
+
+    def budgets(self, at: int | None = None) -> dict[str, str]:
+        """Return what each data set may spend over all rounds, now or at a number of the journal."""
+        with self._reading(at) as (connection, seq):
+            return {name: str(self.history.budget(connection, name, seq)) for name in self.settings.budgets}
 
     def data(self, data: str | None = None, *, at: int | None = None, judged: bool = True) -> EvalSet:
         """Return a data set with the answers that count, now or at a number of the journal."""
@@ -374,15 +366,20 @@ class CampaignReader:
         """
         snapshot = self._snapshot(data, at)
         state, strategy = state_for_estimates(self.settings, snapshot)
+        effects = help_effects(snapshot.data, self.settings.aspect)
+        scale = self.settings.aspects.get(self.settings.aspect)
+        if effects is not None and options.get("scale") is not None:
+            # Scores without help may lie a little beyond the scale that raters keep to: it bounds the result.
+            scale = options.pop("scale")
+            values_of(snapshot.data.ratings.score, scale)
         estimate = strategy.estimate(state, **options)
         estimate = replace(estimate, notes=(*estimate.notes, *self._notes(snapshot)))
         if snapshot.own_draws:
             unaided = replace(snapshot, data=without_help(snapshot.data))
             with self.database.reading() as connection:
                 estimate = with_own_draws(estimate, connection, self.history, unaided, options)
-        effects = help_effects(snapshot.data, self.settings.aspect)
         if effects is not None:
-            return with_help_errors(estimate, effects, self.settings.aspects.get(self.settings.aspect))
+            return with_help_errors(estimate, effects, scale)
         more = (HELP_UNKNOWN,) if was_helped(snapshot.data) else ()
         return replace(estimate, notes=(*estimate.notes, *more))
 
@@ -407,19 +404,15 @@ class CampaignReader:
             options: Those of ``bradley_terry``: ``ties``, ``covariates``, ``level``; and ``judge``.
         """
         settings, snapshot = self.settings, self._snapshot(data, at)
-        rounds = _answered_rounds(snapshot)
-        if any(selection.pairs is None for selection in rounds):
+        if any(selection.pairs is None for selection in _answered_rounds(snapshot)):
             raise UsageError(
                 f"The strategy {settings.strategy} asks for scores: "
                 f"{either('sparingly estimate CAMPAIGN', 'campaign.estimate()')}."
             )
-        is_sample = all(selection.probability is not None for selection in rounds)
+        weighting, picked = _drawn_rounds(snapshot)
         aspect = settings.aspect if settings.aspect in settings.aspects else None
-        rounds = rounds if is_sample else ()
-        options = {"rounds": rounds, "sampled": is_sample, **options}
-        strengths = judged_strengths(snapshot.data, aspect, **options).strengths
-        notes = (*strengths.notes, *(() if is_sample else (_PICKED,)), *self._notes(snapshot))
-        return replace(strengths, notes=notes)
+        strengths = judged_strengths(snapshot.data, aspect, **{**weighting, **options}).strengths
+        return replace(strengths, notes=(*strengths.notes, *picked, *self._notes(snapshot)))
 
     def compare(
         self,
@@ -441,8 +434,7 @@ class CampaignReader:
         """
         snapshot = self._snapshot(data, at)
         if self.compares(data):
-            rounds = _answered_rounds(snapshot)
-            is_sample = all(selection.probability is not None for selection in rounds)
+            weighting, picked = _drawn_rounds(snapshot)
             comparison = compare_votes(
                 self._with_sides(snapshot),
                 first,
@@ -451,12 +443,10 @@ class CampaignReader:
                 target=target,
                 margin=margin,
                 judge=judge,
-                rounds=rounds if is_sample else (),
-                sampled=is_sample,
                 alpha=alpha,
+                **weighting,
             )
-            notes = (*comparison.notes, *(() if is_sample else (_PICKED,)), *self._notes(snapshot))
-            return replace(comparison, notes=notes)
+            return replace(comparison, notes=(*comparison.notes, *picked, *self._notes(snapshot)))
         names = pair_of(snapshot.data, first, second)
         estimate = self.estimate(data, at=at, target=target, level=round(1 - alpha, 12), **options)
         result = compare_scores(estimate, *names, alpha=alpha, margin=margin)
@@ -476,7 +466,12 @@ class CampaignReader:
         """Return what the reader should know of late and withdrawn models, and of what cannot be judged."""
         with self.database.reading() as connection:
             cells = skipped_cells(connection, self.name, snapshot.name, snapshot.seq)
-        notes = _model_notes(snapshot)
+        notes = []
+        first_models, models = set(snapshot.drawn_from.models), set(snapshot.strategy_data.models)
+        if late := sorted(models - first_models):
+            notes.append(f"judged on what was chosen without them: {', '.join(late)}")
+        if withdrawn := sorted(first_models - models):
+            notes.append(f"withdrawn: {', '.join(withdrawn)}")
         if cells:
             noun = "comparison" if next(iter(cells))[3] else "output"
             notes.append(f"raters could not judge {counted(len(cells), noun)}: no score counts for them")

@@ -31,6 +31,7 @@ from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.jsonl import JsonLines
 from sparingly.data.selection import RANKING_ONLY, Selection
+from sparingly.data.values import PlainFields
 from sparingly.run.campaign.access import Audit
 from sparingly.run.campaign.answers import marks_at, placement_rows
 from sparingly.run.campaign.guidelines import Acceptances
@@ -221,7 +222,7 @@ _ANSWER_KEY = ("data", "rater", "item", "model", "first", "second", "aspect")
 
 
 @dataclass(frozen=True)
-class Release:
+class Release(PlainFields):
     """What was written: the files by name, how many raters and answers, and the seed of their numbers."""
 
     path: str
@@ -229,10 +230,6 @@ class Release:
     raters: int
     answers: int
     seed: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {**vars(self), "files": list(self.files)}
 
 
 def release(
@@ -326,7 +323,7 @@ def release_files(
         "aspects": {name: None if ends is None else list(ends) for name, ends in settings.aspects.items()},
         "strategy": settings.strategy,
         "stops": list(settings.stops),
-        "budgets": {name: str(budget) for name, budget in settings.budgets.items()},
+        "budgets": campaign.budgets(seq),
         "seed": settings.seed,
         "raters": len(numbers),
         "answers": len(rows),
@@ -387,7 +384,7 @@ def bundle_files(campaign: CampaignReader) -> dict[str, bytes]:
     progress = overview(campaign)
     seq = progress.seq
     ratings = campaign.ratings(at=seq)
-    columns, rows = hours_table(rater_hours(ratings))
+    columns, rows = hours_table(rater_hours(campaign))
     content = {"answers.csv": csv_bytes(ratings, RATING_COLUMNS), "hours.csv": csv_bytes(rows, columns)}
     table = EVENTS.c
     events = (

@@ -13,12 +13,11 @@ from sparingly.base.format import counted
 from sparingly.base.stats.krippendorff import alpha_interval
 from sparingly.base.summary import Summary
 from sparingly.data.evalset import EvalSet
-from sparingly.data.values import plain
+from sparingly.data.values import PlainFields, plain
 from sparingly.infer.estimate.assemble import Target, targets_of
 from sparingly.infer.estimate.intervals import student
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
-from sparingly.infer.judge.audit import audit_for_report
-from sparingly.infer.judge.words import answer
+from sparingly.infer.judge.audit import answer, audit_for_report
 from sparingly.infer.rank.rank import rank, rank_estimates
 from sparingly.infer.rank.ranking import RankedModel, Ranking, RankingSignature
 from sparingly.run.campaign.history import anchors_at
@@ -150,7 +149,7 @@ def _next_step(campaign: CampaignReader, name: str, at: int) -> str:
 
 
 @dataclass(frozen=True)
-class AspectAgreement:
+class AspectAgreement(PlainFields):
     """How well the raters of an aspect agree."""
 
     data: str
@@ -165,10 +164,6 @@ class AspectAgreement:
     flags: tuple[RaterFlag, ...] = ()  # raters who are far from the rest
     notes: tuple[str, ...] = ()
     compares: bool = False  # whether outputs were compared
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return dict(plain(asdict(self)))
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,18 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
 from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, UsageError
+from sparingly.choose.select import select as select_items
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.history import (
-    PAUSED,
-    RESUMED,
+    BUDGET,
     DataSnapshot,
     History,
     OwnDraw,
@@ -29,14 +29,14 @@ from sparingly.run.campaign.history import (
     spent_at,
     unanswered,
 )
-from sparingly.run.campaign.journal import Clock, Journal, as_json, open_journal, utc_now
+from sparingly.run.campaign.journal import Clock, Journal, as_json, open_journal
 from sparingly.run.campaign.own_draws import Anchors, next_anchors, next_own_round
-from sparingly.run.campaign.reader import CampaignReader, set_status, state_for_estimates
-from sparingly.run.campaign.settings import Settings, limit_of, saved_strategy
+from sparingly.run.campaign.reader import set_status, state_for_estimates
+from sparingly.run.campaign.settings import BudgetLike, Settings, checked_budget, limit_of, saved_strategy
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, ROUNDS
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.stop.base import Progress, first_stop
-from sparingly.run.rounds.strategy import Finished
+from sparingly.run.rounds.strategy import Finished, OneShot
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,15 +94,13 @@ class RoundDrawer:
         """
         with self.database.reading() as connection:
             snapshot = self.history.at(connection, data, self.history.last_seq(connection))
+            step = self._step(connection, snapshot, models)
+            if step.outstanding or paused_at(connection, self.settings.name) is not None:
+                return step
             draw = self._draw_of(snapshot, models)
-            waits = self._own_outstanding(connection, snapshot, draw)
-            last = draw.rounds[-1] if draw.rounds else None
-            is_paused = paused_at(connection, self.settings.name) is not None
-            if waits or is_paused:
-                return NextStep(data, snapshot.round_count, last, False, waits)
             decision = next_own_round(connection, self.history, snapshot, draw, size)
         if isinstance(decision, Finished):
-            return NextStep(data, snapshot.round_count, last, False, 0, decision)
+            return replace(step, finished=decision)
         anchors = next_anchors(snapshot, draw, len(decision), self.settings.aspect, self.settings.seed)
         with self.database.writing() as connection:
             journal = open_journal(connection, self.settings.name, self.clock)
@@ -112,10 +110,7 @@ class RoundDrawer:
                 journal.finish()
         with self.database.reading() as connection:
             latest = self.history.at(connection, data, journal.last_seq)
-            draw = self._draw_of(latest, models)
-            outstanding = self._own_outstanding(connection, latest, draw)
-        last = draw.rounds[-1] if draw.rounds else None
-        return NextStep(data, latest.round_count, last, may_write, outstanding)
+            return self._step(connection, latest, models, new=may_write)
 
     def redraw_own(self, snapshot: DataSnapshot, models: Sequence[str], size: int) -> tuple[Any, Anchors]:
         """Return the round of new models that follows from what is known, with its anchors."""
@@ -139,21 +134,36 @@ class RoundDrawer:
                 return draw
         raise UnknownNameError("new model", models[0], [name for draw in draws for name in draw.models])
 
-    def _own_outstanding(self, connection: Connection, snapshot: DataSnapshot, draw: OwnDraw) -> int:
-        """Return how many answers to the rounds of some new models are missing, anchors included."""
-        items = {item for selection in draw.rounds for item in selection.items}
-        anchor_cells = {
-            (cell.item, cell.model, cell.round)
-            for cell in anchors_at(connection, self.settings.name, snapshot.name, snapshot.seq)
-        }
-        questions = [
-            question
-            for question in questions_at(connection, self.settings, snapshot.name, snapshot.seq)
-            if (question.model in draw.models and question.item in items)
-            or (question.item, question.model, question.round) in anchor_cells
-        ]
-        missing = unanswered(connection, self.settings, snapshot.seq, questions)
-        return sum(len(question.aspects) for question in missing)
+    def set_budget(self, data: str, value: BudgetLike) -> int:
+        """Change what a data set may spend over all rounds; return the number of the entry."""
+        budget = checked_budget(value)
+        with self.database.reading() as connection:
+            snapshot = self.history.at(connection, data, self.history.last_seq(connection))
+            status = set_status(connection, self.history, data, snapshot.seq)
+        limit = limit_of(budget, snapshot.drawn_from, pairs=status.unit == "comparisons")
+        if limit < status.spent:
+            raise UsageError(
+                f"{status.spent} {status.unit} are asked for already, and a budget of {budget} is {limit}."
+            )
+        unlabelled = snapshot.drawn_from.without_labels()
+        strategy = saved_strategy(self.settings.strategy).resolve(unlabelled, self.settings.aspect, budget)
+        if isinstance(strategy, OneShot) and snapshot.rounds:
+            # What was chosen at once must be the beginning of what the new budget chooses.
+            chosen = select_items(unlabelled, strategy.selector, budget, seed=self.settings.seed)
+            chosen_rows = [(row.item, row.models) for row in chosen]
+            asked = [(row.item, row.models) for selection in snapshot.rounds for row in selection]
+            if asked != chosen_rows[: len(asked)]:
+                raise UsageError(
+                    f"{strategy.selector} chose its items at once, for a budget of {snapshot.budget}; for "
+                    f"{budget} it would choose others. Begin a campaign with that budget, or with auto."
+                )
+        with self.database.writing() as connection:
+            journal = open_journal(connection, self.settings.name, self.clock)
+            if self.history.round_count(connection, data) != snapshot.round_count:
+                raise UsageError("A round was drawn meanwhile: look at it, then change the budget.")
+            seq = journal.event(BUDGET, data=data, budget=str(budget))
+            journal.finish()
+        return seq
 
     def decide(self, snapshot: DataSnapshot) -> Selection | Finished:
         """Return what follows from what is known: the next round, or the reason to stop."""
@@ -182,7 +192,7 @@ class RoundDrawer:
         return next_round(
             snapshot.drawn_from,
             saved_strategy(self.settings.strategy),
-            self.settings.budgets[snapshot.name],
+            snapshot.budget,
             aspect=self.settings.aspect,
             rounds=snapshot.rounds,
             size=self.settings.size,
@@ -190,13 +200,29 @@ class RoundDrawer:
             withdrawn=set(snapshot.drawn_from.models) - set(snapshot.data.models),
         )
 
-    def _step(self, connection: Connection, snapshot: DataSnapshot, *, new: bool = False) -> NextStep:
-        questions = questions_at(connection, self.settings, snapshot.name, snapshot.seq)
-        missing = unanswered(connection, self.settings, snapshot.seq, questions)
-        outstanding = sum(len(question.aspects) for question in missing)
-        last = snapshot.rounds[-1] if snapshot.rounds else None
+    def _step(
+        self, connection: Connection, snapshot: DataSnapshot, models: Sequence[str] = (), *, new: bool = False
+    ) -> NextStep:
+        """Return where a data set stands, or the rounds of some new models and their anchors."""
+        data, seq = snapshot.name, snapshot.seq
+        questions = questions_at(connection, self.settings, data, seq)
+        rounds, finished = snapshot.rounds, snapshot.finished
         number = snapshot.numbers[-1] if snapshot.numbers else 0
-        return NextStep(snapshot.name, number, last, new, outstanding, snapshot.finished)
+        if models:
+            draw = self._draw_of(snapshot, models)
+            rounds, finished, number = draw.rounds, None, snapshot.round_count
+            items = {item for selection in rounds for item in selection.items}
+            anchors = anchors_at(connection, self.settings.name, data, seq)
+            anchor_cells = {(cell.item, cell.model, cell.round) for cell in anchors}
+            questions = [
+                question
+                for question in questions
+                if (question.model in draw.models and question.item in items)
+                or (question.item, question.model, question.round) in anchor_cells
+            ]
+        missing = unanswered(connection, self.settings, seq, questions)
+        outstanding = sum(len(question.aspects) for question in missing)
+        return NextStep(data, number, rounds[-1] if rounds else None, new, outstanding, finished)
 
     def _write(self, snapshot: DataSnapshot, decision: Selection | Finished) -> NextStep:
         """Write a round or the end of a data set, unless another process was quicker."""
@@ -263,7 +289,7 @@ class RoundDrawer:
             return
         # No round spends more than there is, whatever the strategy says.
         first_set, pairs = snapshot.drawn_from, selection.pairs is not None
-        limit = limit_of(self.settings.budgets[data], first_set, pairs=pairs)
+        limit = limit_of(self.history.budget(connection, data, seq), first_set, pairs=pairs)
         spent = spent_at(connection, self.settings.name, data, first_set.models, seq)
         cost = len(cells_of_round(selection, first_set.models))
         if spent + cost > limit:
@@ -286,34 +312,6 @@ def _reason_to_stop(settings: Settings, snapshot: DataSnapshot, *, final: bool =
     state, strategy = state_for_estimates(settings, snapshot)
     verdict = first_stop(settings.stops, Progress(state, strategy, final=final))
     return None if verdict is None else Finished(verdict.reason, verdict.answer)
-
-
-# --- Pauses ---
-
-
-def pause(campaign: CampaignReader, reason: str = "", *, clock: Clock = utc_now) -> int:
-    """Hand out no more questions until ``resume``; return the number of the entry.
-
-    Answers that come in are taken: nobody who is in the middle of something loses it.
-    """
-    return _write_pause(campaign, PAUSED, clock, reason=reason)
-
-
-def resume(campaign: CampaignReader, *, clock: Clock = utc_now) -> int:
-    """Hand out questions again; return the number of the entry."""
-    return _write_pause(campaign, RESUMED, clock)
-
-
-def _write_pause(campaign: CampaignReader, kind: str, clock: Clock, **detail: str) -> int:
-    with campaign.database.writing() as connection:
-        journal = open_journal(connection, campaign.name, clock)
-        is_paused = paused_at(connection, campaign.name) is not None
-        if is_paused == (kind == PAUSED):
-            state = "paused already" if is_paused else "not paused"
-            raise UsageError(f'The campaign "{campaign.name}" is {state}.')
-        seq = journal.event(kind, **detail)
-        journal.finish()
-    return seq
 
 
 # --- What the next round would ask ---

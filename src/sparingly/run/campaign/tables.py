@@ -9,7 +9,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, Double, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ColumnElement,
+    Double,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Select,
+    Table,
+    Text,
+    select,
+)
 
 PREFIX = "sparingly_"
 _METADATA = MetaData()
@@ -80,3 +92,15 @@ KNOWN_ANSWERS = _table(
 )
 AUDIT = _table("audit", "campaign at id", "who what detail")
 TABLES = tuple(_METADATA.tables.values())
+
+
+def of_campaign(table: Table, campaign: str, **values: Any) -> list[ColumnElement[bool]]:
+    """Return the conditions for the rows of a campaign in which some columns have these values."""
+    columns = {"campaign": campaign, **values}
+    return [table.c[name] == value for name, value in columns.items()]
+
+
+def rows_of(table: Table, campaign: str, columns: str = "", **values: Any) -> Select[Any]:
+    """Return a query for these rows, or for some columns of them."""
+    parts: list[Any] = [table.c[name] for name in columns.split()] or [table]
+    return select(*parts).where(*of_campaign(table, campaign, **values))

@@ -5,22 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from sparingly.base.errors import SparinglyError
 from sparingly.base.progress import tracked
-from sparingly.base.registry import spell_saved
 from sparingly.data.selection import Selection
 from sparingly.run.campaign.history import anchors_at, cells_of_round, is_own
 from sparingly.run.campaign.journal import as_json, events_at
 from sparingly.run.campaign.rounds import RoundDrawer
 from sparingly.run.campaign.soundness import first_problem
-from sparingly.run.campaign.tables import ASKED
+from sparingly.run.campaign.tables import ASKED, rows_of
 from sparingly.run.rounds.strategy import Finished
-from sparingly.run.verification import Verification, same_numbers, version_notes
+from sparingly.run.verification import EARLIER_RULE, Verification, earlier_rule, same_numbers, version_notes
 
 _SIGNED = {
     "method": "parameters of the strategy",
@@ -46,7 +44,8 @@ def verify_campaign(drawer: RoundDrawer) -> Verification:
     notes: list[str] = []
     for data in drawer.settings.budgets:
         _verify_rounds(drawer, data, problems, notes)
-    return Verification(tuple(problems), tuple(dict.fromkeys(notes)))
+    unique = tuple(dict.fromkeys(notes))
+    return Verification(tuple(problems), unique, partial=any(EARLIER_RULE in note for note in unique))
 
 
 def _verify_rounds(drawer: RoundDrawer, data: str, problems: list[str], notes: list[str]) -> None:
@@ -69,6 +68,9 @@ def _verify_rounds(drawer: RoundDrawer, data: str, problems: list[str], notes: l
         if snapshot.round_count != number - 1:
             problems.append(f"{title}: there were {snapshot.round_count} rounds before it when it was drawn.")
             continue
+        if unknown := earlier_rule(title, selection.signature.method):
+            notes += unknown
+            continue
         redrawn: Selection | Finished
         try:
             if is_own(selection):
@@ -89,6 +91,8 @@ def _verify_rounds(drawer: RoundDrawer, data: str, problems: list[str], notes: l
                 ]
         notes += version_notes("campaign", selection.signature.version)
     for event in endings:
+        if any(earlier_rule(data, selection.signature.method) for selection, _ in rounds):
+            continue
         with database.reading() as connection:
             snapshot = history.at(connection, data, event["as_of"])
         is_over = False
@@ -102,7 +106,6 @@ def _differences(selection: Selection, redrawn: Selection) -> Iterator[str]:
     """Yield what differs between a round and the same round drawn again."""
     redrawn = Selection.from_dict(json.loads(as_json(redrawn.to_dict())))
     old, new = selection.signature, redrawn.signature
-    old = replace(old, method=spell_saved(old.method))
     yield from (words for name, words in _SIGNED.items() if getattr(old, name) != getattr(new, name))
     if list(selection.items) != list(redrawn.items):
         yield "items"
@@ -120,12 +123,7 @@ def _asked_problems(
 ) -> Iterator[str]:
     """Compare what people were asked with what the rounds say."""
     campaign, history = drawer.settings.name, drawer.history
-    table = ASKED.c
-    rows = connection.execute(
-        select(*(table[name] for name in _CELL), table.seq).where(
-            table.campaign == campaign, table.data == data
-        )
-    ).all()
+    rows = connection.execute(rows_of(ASKED, campaign, " ".join((*_CELL, "seq")), data=data)).all()
     asked_cells = {tuple(row)[:-1] for row in rows}
     first_seq: dict[int, int] = {}
     for row in rows:

@@ -236,9 +236,7 @@ def _take_values(
             reading.leave(UNKNOWN_ASPECT, f"{submission.origin}: {name}")
     if kind == "pair":
         for place, aspect in aspects.items():
-            side = values.get(f"preference_{place}")
-            value = SIDES.get(side, side) if isinstance(side, str) else side
-            reading.pair(question, aspect, value, submission)
+            reading.pair(question, aspect, values.get(f"preference_{place}"), submission)
     elif kind == "ranking":
         for place, aspect in aspects.items():
             ranks = _ranks(values.get(f"ranking_{place}"), question)

@@ -285,8 +285,7 @@ def _take_values(
             if tied and side is not None:
                 reading.leave(TWO_ANSWERS, submission.origin)
             else:
-                side = TIE if tied else side
-                reading.pair(question, aspect, None if side is None else SIDES.get(side, side), submission)
+                reading.pair(question, aspect, TIE if tied else side, submission)
         return
     for slot, exported_token in enumerate(question.by_token, 1):
         token = name_in(data.get(f"token_{slot}")) or exported_token

@@ -29,7 +29,6 @@ from sparingly.run.exchange.tool import (
     used_texts,
 )
 from sparingly.run.forms.form import FormKind
-from sparingly.run.forms.pair import SIDES
 from sparingly.run.forms.question import Question
 
 REJECTED = "rejected by the rater"
@@ -149,7 +148,6 @@ def _take_row(row: Mapping[str, Any], reading: Reading, origin: str) -> None:
         return
     value = chosen[0] if chosen else None
     if reading.key.answers == "pair":
-        side = SIDES.get(value, value) if isinstance(value, str) else value
-        reading.pair(question, aspect, side, submission)
+        reading.pair(question, aspect, value, submission)
     else:
         reading.score(question, token, aspect, value, submission)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparingly.base.errors import DataError, InputError, UnknownNameError, UsageError
+from sparingly.base.errors import DataError, InputError, UsageError
 from sparingly.base.format import counted
 from sparingly.base.summary import html_table
 from sparingly.data import fields
@@ -25,7 +24,8 @@ from sparingly.data.tables import Preferences, Ratings
 from sparingly.data.values import shown
 from sparingly.run.exchange.files import MISSING, number_in, write_csv, write_jsonl
 from sparingly.run.exchange.key import POINTS, Key
-from sparingly.run.forms.answer import Answer
+from sparingly.run.forms.answer import Answer, AnswerRows, as_objects, judgement_columns, places_of
+from sparingly.run.forms.pair import SIDES
 from sparingly.run.forms.question import Output, Question
 from sparingly.run.forms.spans import Span, penalty
 
@@ -142,7 +142,8 @@ class Reading:
             self._take(question, aspect, submission, score=score, model=model, also=also, marks=spans)
 
     def pair(self, question: Question, aspect: str, value: Any, submission: Submission) -> None:
-        """Take a comparison: 1 where the output on the left is better, -1 the right, 0 a tie; None: none."""
+        """Take a comparison: 1 (or left) where the left output is better, -1 the right, 0 a tie; or None."""
+        value = SIDES.get(value, value) if isinstance(value, str) else value
         if aspect not in self.key.asked_aspects:
             self.leave(UNKNOWN_ASPECT, f"{submission.origin}: {shown(aspect)}")
         elif value is None:
@@ -290,13 +291,28 @@ class Reading:
                 controls.append(answer)
             else:
                 answers.append(answer)
+        # Pairs with equal outputs are ties, on every aspect.
+        ties = (
+            Answer(
+                rater=SAME_OUTPUT,
+                item=question.item,
+                score=0.0,
+                pair=(question.models[0], question.models[1]),
+                aspect=aspect,
+                data=question.data or None,
+                question=question,
+                origin="equal outputs",
+            )
+            for question in self.key.same
+            for aspect in self.key.asked_aspects
+        )
         return ImportReport(
             answers=tuple(answers),
             read=read,
             left_out=dict(self._left_out),
             examples={reason: tuple(origins[:_EXAMPLES]) for reason, origins in self._examples.items()},
             controls=tuple(controls),
-            same=ties_of(self.key),
+            same=tuple(ties),
             missing=missing_from(self.key, answers),
             scales=self.key.scales,
             notes=tuple(self._notes),
@@ -416,24 +432,6 @@ def missing_from(key: Key, answers: Iterable[Answer]) -> int:
     return sum(max(0, count - len(raters.get(cell, ()))) for cell, count in counts.items())
 
 
-def ties_of(key: Key) -> tuple[Answer, ...]:
-    """Return the ties of pairs with equal outputs, on every aspect."""
-    return tuple(
-        Answer(
-            rater=SAME_OUTPUT,
-            item=question.item,
-            score=0.0,
-            pair=(question.models[0], question.models[1]),
-            aspect=aspect,
-            data=question.data or None,
-            question=question,
-            origin="equal outputs",
-        )
-        for question in key.same
-        for aspect in key.asked_aspects
-    )
-
-
 def _separate(key: Key, question: Question) -> list[tuple[str, ...]]:
     """Return the models of what is answered by itself: an output, or all outputs that are compared."""
     if key.form.compares:
@@ -443,12 +441,11 @@ def _separate(key: Key, question: Question) -> list[tuple[str, ...]]:
 
 # --- into an evaluation set -----------------------------------------------------------------------------
 
-RatingRows = Sequence[Mapping[str, Any]]
 # What ratings carry beside their own columns.
 _EXTRA_COLUMNS = ("round", "spans")
 
 
-def with_rows(data: EvalSet, rows: RatingRows, scales: Mapping[str, Ends] | None = None) -> EvalSet:
+def with_rows(data: EvalSet, rows: AnswerRows, scales: Mapping[str, Ends] | None = None) -> EvalSet:
     """Return a set with further ratings and preferences; a rated cell has the mean of its ratings.
 
     ``scales`` are those of the aspects that were asked for; earlier scores off such a scale leave it unknown.
@@ -474,65 +471,33 @@ def with_rows(data: EvalSet, rows: RatingRows, scales: Mapping[str, Ends] | None
     )
 
 
-def _ratings(data: EvalSet, rows: RatingRows) -> Ratings:
+def _aspects(present: Ratings | Preferences, rows: AnswerRows) -> tuple[str, ...]:
+    return (*present.aspects, *sorted({row["aspect"] for row in rows} - set(present.aspects)))
+
+
+def _ratings(data: EvalSet, rows: AnswerRows) -> Ratings:
     present = data.ratings
     if not rows:
         return present
     earlier = [None] * len(present) if present.comment is None else list(present.comment)
     return Ratings(
-        model=np.concatenate([present.model, _places(rows, "model", data.models)]),
+        model=np.concatenate([present.model, places_of(rows, "model", data.models)]),
         score=np.concatenate([present.score, [row["score"] for row in rows]]),
-        comment=_objects([*earlier, *(row.get("comment") for row in rows)]),
-        **_shared_columns(data, present, rows),
+        comment=as_objects([*earlier, *(row.get("comment") for row in rows)]),
+        **judgement_columns(data, present, rows, _aspects(present, rows), _EXTRA_COLUMNS),
     )
 
 
-def _preferences(data: EvalSet, rows: RatingRows) -> Preferences:
+def _preferences(data: EvalSet, rows: AnswerRows) -> Preferences:
     present = data.preferences
     if not rows:
         return present
     return Preferences(
-        first=np.concatenate([present.first, _places(rows, "first", data.models)]),
-        second=np.concatenate([present.second, _places(rows, "second", data.models)]),
+        first=np.concatenate([present.first, places_of(rows, "first", data.models)]),
+        second=np.concatenate([present.second, places_of(rows, "second", data.models)]),
         value=np.concatenate([present.value, [row["score"] for row in rows]]),
-        **_shared_columns(data, present, rows),
+        **judgement_columns(data, present, rows, _aspects(present, rows), _EXTRA_COLUMNS),
     )
-
-
-def _shared_columns(data: EvalSet, present: Ratings | Preferences, rows: RatingRows) -> dict[str, Any]:
-    """Return the columns that ratings and preferences share, the new rows after those that are there."""
-    raters = (*present.raters, *sorted({row["rater"] for row in rows} - set(present.raters)))
-    aspects = (*present.aspects, *sorted({row["aspect"] for row in rows} - set(present.aspects)))
-    seconds = [np.nan if row.get("seconds") is None else row["seconds"] for row in rows]
-    extra = {
-        name: _objects([*present.extra.get(name, [None] * len(present)), *(row.get(name) for row in rows)])
-        for name in dict.fromkeys([*present.extra, *_EXTRA_COLUMNS])
-    }
-    items = data.positions(row["item"] for row in rows).astype(np.int32)
-    return {
-        "item": np.concatenate([present.item, items]),
-        "raters": raters,
-        "rater": np.concatenate([present.rater, _places(rows, "rater", raters)]),
-        "aspects": aspects,
-        "aspect": np.concatenate([present.aspect, _places(rows, "aspect", aspects)]),
-        "seconds": np.concatenate([present.seconds, seconds]),
-        "extra": {name: values for name, values in extra.items() if values is not None},
-    }
-
-
-def _places(rows: RatingRows, column: str, names: Sequence[str]) -> NDArray[np.int32]:
-    place = {name: code for code, name in enumerate(names)}
-    for row in rows:
-        # Raters and aspects are all there, so that only a model can be unknown.
-        if row[column] not in place:
-            raise UnknownNameError("model", row[column], names)
-    return np.array([place[row[column]] for row in rows], np.int32)
-
-
-def _objects(values: list[Any]) -> NDArray[np.object_] | None:
-    objects = np.empty(len(values), object)
-    objects[:] = values
-    return objects if any(value is not None for value in values) else None
 
 
 def record_answers(campaign: Campaign, report: ImportReport) -> RecordedCounts:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from sparingly.base.catalogue import find_class, names, registered_classes
+from sparingly.base.checks import check_names
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.key import Key
@@ -68,9 +69,7 @@ class AnnotationTool(ABC):
 
     def check_options(self, options: ToolOptions, allowed: ToolOptions) -> None:
         """Raise UsageError for an option that writing or reading does not have."""
-        for name in options:
-            if name not in allowed:
-                raise UnknownNameError(f"option of {self.name}", name, allowed)
+        check_names(f"option of {self.name}", options, allowed)
 
     def asked_scale(self, scale: Scale) -> Scale:
         """Return the scale on which the tool asks for scores of another."""

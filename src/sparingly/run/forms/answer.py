@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
-from sparingly.base.errors import InputError, nearest
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.errors import InputError, UnknownNameError, nearest
+from sparingly.data.evalset import EvalSet
 from sparingly.data.io.words import plain_word, word_number
+from sparingly.data.tables import Preferences, Ratings
 from sparingly.data.values import as_id, as_number, as_text, parse_number, shown
 from sparingly.run.forms.question import Question
 from sparingly.run.forms.spans import Span
@@ -203,6 +208,57 @@ class Answer:
             }
             for answer in self.each()
         ]
+
+
+# --- rows of answers as the tables of an evaluation set ---
+
+AnswerRows = Sequence[Mapping[str, Any]]
+
+
+def judgement_columns(
+    data: EvalSet,
+    present: Ratings | Preferences,
+    rows: AnswerRows,
+    aspects: tuple[str, ...],
+    extra: Iterable[str] = (),
+) -> dict[str, Any]:
+    """Return the columns that ratings and preferences share, the new rows after those that are there."""
+    raters = (*present.raters, *sorted({row["rater"] for row in rows} - set(present.raters)))
+    seconds = [np.nan if row.get("seconds") is None else row["seconds"] for row in rows]
+    columns = {
+        name: as_objects([*present.extra.get(name, [None] * len(present)), *(row.get(name) for row in rows)])
+        for name in dict.fromkeys([*present.extra, *extra])
+    }
+    items = data.positions(row["item"] for row in rows).astype(np.int32)
+    return {
+        "item": np.concatenate([present.item, items]),
+        "raters": raters,
+        "rater": np.concatenate([present.rater, places_of(rows, "rater", raters)]),
+        "aspects": aspects,
+        "aspect": np.concatenate([present.aspect, places_of(rows, "aspect", aspects)]),
+        "seconds": np.concatenate([present.seconds, seconds]),
+        "extra": {name: values for name, values in columns.items() if values is not None},
+    }
+
+
+def places_of(rows: AnswerRows, column: str, names: Sequence[str]) -> NDArray[np.int32]:
+    """Return the place of every row's name among some names."""
+    place = {name: code for code, name in enumerate(names)}
+    for row in rows:
+        # Raters and aspects are all there, so that only a model can be unknown.
+        if row[column] not in place:
+            raise UnknownNameError("model", row[column], names)
+    return np.array([place[row[column]] for row in rows], np.int32)
+
+
+def as_objects(values: list[Any]) -> NDArray[np.object_] | None:
+    """Return values as a column; None where nothing is there."""
+    objects = np.empty(len(values), object)
+    objects[:] = values
+    return objects if any(value is not None for value in values) else None
+
+
+# --- what a database keeps ---
 
 
 def check_columns(names: Mapping[str, Any] | list[str]) -> None:

@@ -139,17 +139,13 @@ def _parts(text: str) -> Iterator[tuple[int, str, list[str]]]:
 def _severities(lines: list[str], first: int) -> dict[str, float]:
     """Return the points of each severity, in the order of the list, which is that of the keys."""
     points: dict[str, float] = {}
-    for number, row in enumerate(lines, first):
-        match = _POINTS.fullmatch(row)
-        if match is None and row.strip():
-            problem = f'"{row.strip()[:60]}" is no severity with its points'
-            raise InputError(problem, line=number, fix="Write: - major: 5")
-        if match is not None and match["name"] in points:
+    problem, fix = "is no severity with its points", "Write: - major: 5"
+    for number, match in _entries(lines, first, _POINTS, problem, fix):
+        if match["name"] in points:
             raise InputError(
                 f'the severity "{match["name"]}" is there twice', line=number, fix="Name it once"
             )
-        if match is not None:
-            points[match["name"]] = float(match["points"].replace(",", "."))
+        points[match["name"]] = float(match["points"].replace(",", "."))
     if len(points) > _MOST_SEVERITIES:
         raise InputError(f"there are more than {_MOST_SEVERITIES} severities", line=first, fix="Join some")
     return points
@@ -159,16 +155,9 @@ def _categories(lines: list[str], first: int) -> tuple[str, ...]:
     """Return the leaves of a nested list, each with the names above it."""
     path: list[tuple[int, str]] = []
     found: list[tuple[str, ...]] = []
-    for number, row in enumerate(lines, first):
-        if not row.strip():
-            continue
-        match = _DETAIL.fullmatch(row.expandtabs(4))
-        if match is None:
-            problem = f'"{row.strip()[:60]}" is no category'
-            raise InputError(
-                problem, line=number, fix="Write: - Accuracy, and below it, indented: - Omission"
-            )
-        depth, name = len(row.expandtabs(4)) - len(row.expandtabs(4).lstrip()), match["words"].strip()
+    problem, fix = "is no category", "Write: - Accuracy, and below it, indented: - Omission"
+    for number, match in _entries([row.expandtabs(4) for row in lines], first, _DETAIL, problem, fix):
+        depth, name = len(match.string) - len(match.string.lstrip()), match["words"].strip()
         while path and path[-1][0] >= depth:
             path.pop()
         names = (*(above for _, above in path), name)
@@ -183,15 +172,16 @@ def _categories(lines: list[str], first: int) -> tuple[str, ...]:
 
 
 def _anchors(lines: list[str], first: int) -> dict[float, str]:
-    words: dict[float, str] = {}
+    entries = _entries(lines, first, _LINE, "gives no words for a score", "Write: - 33: some meaning")
+    return {float(match["score"].replace(",", ".")): match["words"].strip() for _, match in entries}
+
+
+def _entries(
+    lines: list[str], first: int, entry: re.Pattern[str], problem: str, fix: str
+) -> Iterator[tuple[int, re.Match[str]]]:
+    """Yield the entries of a list with their lines, or raise InputError for a line that is none."""
     for number, row in enumerate(lines, first):
-        match = _LINE.fullmatch(row)
-        if match is not None:
-            words[float(match["score"].replace(",", "."))] = match["words"].strip()
+        if (match := entry.fullmatch(row)) is not None:
+            yield number, match
         elif row.strip():
-            raise InputError(
-                f'"{row.strip()[:60]}" gives no words for a score',
-                line=number,
-                fix="Write: - 33: some meaning",
-            )
-    return words
+            raise InputError(f'"{row.strip()[:60]}" {problem}', line=number, fix=fix)

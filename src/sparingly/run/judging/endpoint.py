@@ -108,7 +108,9 @@ class Endpoint:
                 pause = self.first_wait * 2 ** (attempt - 1) * random.uniform(0.5, 1.5)  # noqa: S311
                 if error.pause > LONGEST_PAUSE:
                     raise self._failed(f"it asks to wait {error.pause:,.0f} seconds") from None
-                self._hold(max(error.pause, 0.0))
+                # All calls wait: a limit holds for the key, not for one question.
+                with self._lock:
+                    self._next = max(self._next, time.monotonic() + error.pause if error.pause > 0 else 0.0)
                 if attempt < self.attempts and wait(max(pause, error.pause)):
                     raise StoppedError("Interrupted.") from None
         raise self._failed(f"{reason}, {self.attempts} times in a row")
@@ -125,12 +127,6 @@ class Endpoint:
             if self.rate is not None:
                 self._next = start + 60.0 / self.rate
             return start - moment
-
-    def _hold(self, pause: float) -> None:
-        """Let all calls wait: a limit holds for the key, not for one question."""
-        if pause > 0:
-            with self._lock:
-                self._next = max(self._next, time.monotonic() + pause)
 
     def _once(self, content: bytes) -> str:
         headers = {"Content-Type": "application/json", "User-Agent": f"sparingly/{__version__}"}

@@ -174,17 +174,6 @@ def _orders(verdicts: Sequence[Verdict]) -> list[bool]:
     ]
 
 
-def _wins(data: EvalSet, verdicts: Sequence[Verdict]) -> dict[str, float]:
-    shares = win_shares(
-        data, {verdict.key: verdict.score for verdict in verdicts if verdict.score is not None}
-    )
-    return {
-        model: float(np.nanmean(column))
-        for model, column in zip(data.models, shares.T, strict=True)
-        if not np.isnan(column).all()
-    }
-
-
 def questions_of(data: EvalSet, ask: str) -> list[JudgeQuestion]:
     """Return every question about a data set, once: equal outputs of an item are one, and no pair."""
     if data.outputs is None:
@@ -295,7 +284,13 @@ def run_judge(
             except EndpointError as error:
                 reason = str(error)
     verdicts = tuple(known[question.key] for question in questions if question.key in known)
-    wins = _wins(data, verdicts) if prompt.ask == PAIRS and any(map(_is_read, verdicts)) else {}
+    wins: dict[str, float] = {}
+    if prompt.ask == PAIRS and any(map(_is_read, verdicts)):
+        shares = win_shares(
+            data, {verdict.key: verdict.score for verdict in verdicts if verdict.score is not None}
+        )
+        columns = zip(data.models, shares.T, strict=True)
+        wins = {model: float(np.nanmean(part)) for model, part in columns if not np.isnan(part).all()}
     cost = None if token_price is None or endpoint.uncounted else token_price.cost(endpoint)
     run = JudgeRun(head, file, len(questions), verdicts, endpoint.calls, reason, prompt.scale, wins)
     return replace(run, answered=done - before, tokens=endpoint.tokens, cost=cost)

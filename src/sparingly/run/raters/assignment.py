@@ -12,10 +12,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
-from sparingly.base.summary import Summary
+from sparingly.base.checks import check_names
+from sparingly.base.errors import MissingDataError, UsageError
+from sparingly.base.summary import Summary, Tabular
 from sparingly.base.syntax import argument, either
-from sparingly.base.tabular import Tabular
 from sparingly.data import fields, schema
 from sparingly.data.evalset import EvalSet
 from sparingly.data.files import OwnFile
@@ -117,8 +117,7 @@ class Assignment(OwnFile, Tabular):
 
     def of(self, rater: str) -> tuple[RaterTask, ...]:
         """Return the list of one rater."""
-        if rater not in self.raters:
-            raise UnknownNameError("rater", rater, self.raters)
+        check_names("rater", [rater], self.raters)
         return tuple(task for task in self.tasks if task.rater == rater)
 
     def _counts(self, *, controls: bool) -> dict[str, int]:
@@ -309,8 +308,7 @@ def assign(
         raise UsageError(f"Name the raters: {either('--raters anna,ben', 'raters=[…]')}.")
     if not 0.0 <= overlap <= 1.0:
         raise UsageError(f"The overlap is a share between 0 and 1, not {overlap}.")
-    if unit not in get_args(UnitKind):
-        raise UnknownNameError("unit", unit, get_args(UnitKind))
+    check_names("unit", [unit], get_args(UnitKind))
     models, context = _chosen_items(selection, data)
     units = _units(list(models), data, unit)
     shared = round(overlap * len(units)) if len(names) > 1 else 0
@@ -407,9 +405,7 @@ def _limits(load: int | Mapping[str, int] | None, names: Sequence[str]) -> dict[
     if load is None:
         return dict.fromkeys(names, float("inf"))
     limits = dict.fromkeys(names, load) if isinstance(load, int) else dict(load)
-    for name in limits:
-        if name not in names:
-            raise UnknownNameError("rater", name, names)
+    check_names("rater", limits, names)
     if any(limit < 1 for limit in limits.values()):
         raise UsageError("A rater takes at least one item: leave out raters who take none.")
     return {name: float(limits.get(name, np.inf)) for name in names}

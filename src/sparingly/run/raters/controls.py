@@ -11,6 +11,7 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
+from sparingly.base.checks import check_names
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.base.stats.signed_rank import signed_rank
 from sparingly.base.summary import html_table
@@ -122,7 +123,15 @@ def control_items(
         >>> sorted(controls.columns["control"])
         ['degraded', 'degraded', 'reference', 'reference', 'repeat', 'repeat']
     """
-    texts = _checked_outputs(data, kinds, share)
+    if not kinds:
+        raise UsageError(f"Name at least one kind of control item: {', '.join(KINDS)}.")
+    check_names("kind of control item", kinds, KINDS)
+    if not 0.0 < share <= 1.0:
+        raise UsageError(f"The share of control items lies above 0 and is at most 1, not {share}.")
+    if (texts := data.outputs) is None:
+        raise MissingDataError("Control items are made from outputs, and the set has none.")
+    if "reference" in kinds and data.reference_texts is None:
+        raise MissingDataError('The set has no references: leave out the kind "reference".')
     # Item, row and model of every chosen output that has a text.
     positions, masks = data.positions(selection.items), selection.model_mask(data.models)
     chosen = sorted(
@@ -195,22 +204,6 @@ def control_ratings(
         yield control, name, float(score), originals.get((name, control.original), {})
 
 
-def _checked_outputs(data: EvalSet, kinds: Sequence[str], share: float) -> Any:
-    """Return the outputs; raise an error where control items cannot be made."""
-    if not kinds:
-        raise UsageError(f"Name at least one kind of control item: {', '.join(KINDS)}.")
-    for kind in kinds:
-        if kind not in KINDS:
-            raise UnknownNameError("kind of control item", kind, KINDS)
-    if not 0.0 < share <= 1.0:
-        raise UsageError(f"The share of control items lies above 0 and is at most 1, not {share}.")
-    if data.outputs is None:
-        raise MissingDataError("Control items are made from outputs, and the set has none.")
-    if "reference" in kinds and data.reference_texts is None:
-        raise MissingDataError('The set has no references: leave out the kind "reference".')
-    return data.outputs
-
-
 def _text(data: EvalSet, texts: Any, kind: str, row: int, model: int, seed: int) -> str | None:
     """Return the text of a control item, or None where it cannot be made."""
     output = str(texts[row, model])
@@ -219,10 +212,18 @@ def _text(data: EvalSet, texts: Any, kind: str, row: int, model: int, seed: int)
     if kind == "reference":
         references = () if data.reference_texts is None else data.reference_texts[row]
         return next((str(text) for text in references if text), None)
+    return damaged_output(data, row, model, seed)
+
+
+def damaged_output(data: EvalSet, row: int, model: int, seed: int) -> str | None:
+    """Return an output with words of other outputs in it, or None where there is none or no words fit."""
+    texts = data.outputs
+    if texts is None or not texts[row, model]:
+        return None
     random = rng.generator(seed, "degraded", f"{data.items[row]}\x1f{data.models[model]}")
     rows = random.permutation(len(data))[:_DONORS]
     donors = (str(texts[donor, model]) for donor in rows if donor != row and texts[donor, model])
-    return degraded(output, donors, random)
+    return degraded(str(texts[row, model]), donors, random)
 
 
 # --- What raters did with control items ---

@@ -13,11 +13,10 @@ from sparingly.base.format import counted, decimal_text, decimals_for, share_tex
 from sparingly.base.stats.correlation import pearson
 from sparingly.base.stats.krippendorff import Level
 from sparingly.base.stats.moments import FEWEST, outlier_p_value, outlier_p_values
-from sparingly.base.stats.multiple_tests import holm
-from sparingly.base.summary import Summary
-from sparingly.base.tabular import Tabular
+from sparingly.base.stats.pairs import holm
+from sparingly.base.summary import Summary, Tabular
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.given import DataLike, as_evalset
+from sparingly.data.io import DataLike, as_evalset
 from sparingly.data.values import PlainFields, plain
 from sparingly.infer.estimate.rater_effects import RaterScores, Severity, rater_scores
 from sparingly.infer.estimate.rater_effects import severity as rater_severity

@@ -8,7 +8,6 @@ from sparingly.base.catalogue import class_getter
 
 if TYPE_CHECKING:
     from sparingly.run.rounds.active_testing import ActiveTesting as ActiveTesting
-    from sparingly.run.rounds.allocate import Allocate as Allocate
     from sparingly.run.rounds.auto import Auto as Auto
     from sparingly.run.rounds.pairs import DOptimal as DOptimal
     from sparingly.run.rounds.pairs import RandomPairs as RandomPairs

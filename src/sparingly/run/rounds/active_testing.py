@@ -15,9 +15,8 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.assemble import assemble
-from sparingly.infer.estimate.draw import document_codes
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.estimate.sample import JudgedSample, LinearForm, single_items
+from sparingly.infer.estimate.sample import JudgedSample, LinearForm, document_codes, single_items
 from sparingly.run.rounds.strategy import Finished, State, Strategy, asked_cells, merge_rounds
 from sparingly.run.rounds.wave_estimate import estimate_request, estimate_signature, missing_note
 from sparingly.run.rounds.waves import (

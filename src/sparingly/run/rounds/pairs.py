@@ -63,10 +63,6 @@ class DOptimal(Strategy):
         """Read nothing but the labels."""
         return frozenset()
 
-    def label_fields(self, data: EvalSet, aspect: str) -> frozenset[str]:
-        """Show the preferences, and the scores from which they can be derived."""
-        return super().label_fields(data, aspect) | {"preferences"}
-
     def next_round(self, state: State) -> Chosen | Finished:
         """Draw the next comparisons."""
         models = state.data.models
@@ -211,10 +207,6 @@ class RandomPairs(Strategy):
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read the outputs, to see which are the same."""
         return frozenset({"outputs"} & set(data.fields))
-
-    def label_fields(self, data: EvalSet, aspect: str) -> frozenset[str]:
-        """Show the preferences, and the scores from which they can be derived."""
-        return super().label_fields(data, aspect) | {"preferences"}
 
     def next_round(self, state: State) -> Chosen | Finished:
         """Draw the next comparisons; all of the budget at once unless a size is given."""

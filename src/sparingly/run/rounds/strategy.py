@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -226,8 +226,11 @@ class Strategy(Method, ABC):
         return ""
 
     def label_fields(self, data: EvalSet, aspect: str) -> frozenset[str]:
-        """Return the labels that the strategy is shown: what the aspect is made of."""
-        return frozenset(data.truth_fields(aspect))
+        """Return the labels that the strategy is shown: what the aspect is made of.
+
+        One that needs preferences sees them and the scores, from which they can be derived.
+        """
+        return frozenset(data.truth_fields(aspect)) | ({"preferences"} & set(self.needs))
 
 
 def as_strategy(method: str | Method) -> Strategy:
@@ -309,11 +312,15 @@ def first_rows(selection: Selection, count: int) -> Selection:
         return selection
     ends = unit_ends(selection)
     share = float(np.searchsorted(ends, count, side="right")) / len(ends)
+    rows = only_rows(selection, slice(count))
+    return rows if rows.probability is None else replace(rows, probability=rows.probability * share)
+
+
+def only_rows(selection: Selection, rows: slice | list[int]) -> Selection:
+    """Return some rows of a selection, as they are there."""
     columns: dict[str, Any] = {
-        part.name: getattr(selection, part.name)[:count]
-        for part in fields(selection)
-        if part.name != "pool" and isinstance(getattr(selection, part.name), np.ndarray)
+        name: value[rows]
+        for name, value in vars(selection).items()
+        if isinstance(value, np.ndarray) and name != "pool"
     }
-    if selection.probability is not None:
-        columns["probability"] = selection.probability[:count] * share
     return replace(selection, **columns)

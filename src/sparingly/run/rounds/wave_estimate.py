@@ -1,4 +1,4 @@
-"""The estimator behind ``waves``, ``allocate`` and ``auto``: waves of judgements, combined, with errors."""
+"""The estimator behind ``waves`` and ``auto``: waves of judgements, combined, with errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from sparingly.base.registry import Method
 from sparingly.data import fields
 from sparingly.data.signature import digest_scores
 from sparingly.infer.estimate.assemble import EstimateRequest, Target, estimate_with_errors
-from sparingly.infer.estimate.draw import document_codes
 from sparingly.infer.estimate.intervals import (
     BOOTSTRAP,
     EXACT,
@@ -26,7 +25,7 @@ from sparingly.infer.estimate.intervals import (
     outcome_of,
 )
 from sparingly.infer.estimate.result import Estimate, EstimateSignature
-from sparingly.infer.estimate.sample import JudgedSample, dense, group_sums, single_items
+from sparingly.infer.estimate.sample import JudgedSample, dense, document_codes, group_sums, single_items
 from sparingly.infer.estimate.scale import values_of
 from sparingly.infer.estimate.variance import ONE_DOCUMENT, ScoreErrors, nearest_covariance
 from sparingly.run.rounds.strategy import State, merge_rounds

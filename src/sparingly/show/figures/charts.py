@@ -12,7 +12,7 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.format import counted, p_text
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import Tabular
 from sparingly.data.describe.description import Description
 from sparingly.data.describe.representation import Representation
 from sparingly.data.selection import Selection
@@ -46,7 +46,6 @@ from sparingly.show.figures.look import (
     legend_below,
     model_axis,
     need_report,
-    percent_axis,
     step_height,
 )
 
@@ -97,11 +96,7 @@ def _score_rows(estimate: Estimate) -> list[dict[str, Any]]:
 
 def draw_strengths(strengths: BradleyTerry) -> VConcatChart:
     """Draw every model's strength as a point on its interval."""
-    rows = [
-        {"name": row["model"], "value": row["strength"], "low": row["low"], "high": row["high"]}
-        for row in strengths.rows()
-        if row["strength"] is not None
-    ]
+    rows = _lines_of(strengths, "strength", "low", "high")
     foot = [f"{row['model']}: {row['status']}." for row in strengths.rows() if row["status"]]
     title = f"from {counted(strengths.comparisons, 'comparison')}; {100 * strengths.level:g} % intervals"
     return framed(_points_on_lines(rows, "strength, log-odds"), "Strengths of models", title, foot)
@@ -177,23 +172,24 @@ def draw_raters(report: RaterReport) -> VConcatChart:
 
 def draw_agreement(comparison: Comparison) -> VConcatChart:
     """Draw every model's score on the chosen items beside its score on all of them."""
-    rows = [
-        {"name": row["model"], "value": row["mean"], "low": row["mean"], "high": row["full_mean"]}
-        for row in comparison.rows()
-        if row["mean"] is not None and row["full_mean"] is not None
-    ]
+    rows = _lines_of(comparison, "mean", "mean", "full_mean")
     title = "point: on the chosen items; the line ends at the score on all items"
     return framed(_points_on_lines(rows, comparison.truth), f"Scores ({comparison.truth})", title, [])
 
 
 def draw_changes(changes: Changes) -> VConcatChart:
     """Draw every model's score after, on a line from its score before."""
-    rows = [
-        {"name": row["model"], "value": row["after"], "low": row["before"], "high": row["after"]}
-        for row in changes.rows()
-        if row["before"] is not None and row["after"] is not None
-    ]
+    rows = _lines_of(changes, "after", "before", "after")
     return framed(_points_on_lines(rows, "score"), "What changed", "point: after; the line begins before", [])
+
+
+def _lines_of(result: Tabular, value: str, low: str, high: str) -> list[dict[str, Any]]:
+    """Return a point with its line for each model; where only one end is known, nothing is drawn."""
+    rows = (
+        {"name": row["model"], "value": row[value], "low": row[low], "high": row[high]}
+        for row in result.rows()
+    )
+    return [row for row in rows if row["value"] is not None and (row["low"] is None) == (row["high"] is None)]
 
 
 def _bars(title: str, subtitle: str, name: str, value: str) -> Callable[[Tabular], VConcatChart]:
@@ -456,7 +452,7 @@ def draw_shares(representation: Representation) -> VConcatChart:
         .scale(domain=[_SET, _CHOSEN], range=[GREY, BLUE])
         .legend(orient="bottom", title=None, symbolType="circle")
     )
-    x = alt.X("share:Q").title("share of the items").axis(percent_axis())
+    x = alt.X("share:Q").title("share of the items").axis(format=".0%")
     lines = base.mark_line(color=GREY, strokeWidth=1.5).encode(x=x, detail="group:N")
     points = base.mark_point(filled=True, size=65, opacity=1).encode(x=x, color=colour)
     chart = alt.layer(lines, points).properties(width=WIDTH - 230, height=step_height(groups))

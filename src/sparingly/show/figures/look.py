@@ -11,7 +11,7 @@ from sparingly.base.errors import ExtraMissingError, one_line
 from sparingly.data.values import plain
 
 if TYPE_CHECKING:
-    from altair import Axis, InlineData, Legend, VConcatChart, Y
+    from altair import InlineData, Legend, VConcatChart, Y
     from altair.typing import ChartType
 
 
@@ -26,7 +26,6 @@ DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
 FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif"
 
 _TITLE_LETTERS, _TEXT_LETTERS = 76, 128
-_NAME_LETTERS = 40
 _LABEL_PIXELS = 6
 _LABEL_ROOM = 220
 # Names that differ at their ends only must stay apart: what is too long is cut in the middle.
@@ -109,11 +108,6 @@ def inline(rows: Iterable[Mapping[str, Any]]) -> InlineData:
     return alt.InlineData(values=[{name: short_number(value) for name, value in row.items()} for row in rows])
 
 
-def rows_of(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """Return columns as rows."""
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
 def legend_below(labels: Sequence[str], *, lines: bool = True, width: int = WIDTH) -> Legend:
     """Return a legend under the chart, with as many labels in a row as there is room for."""
     import altair as alt
@@ -139,24 +133,6 @@ def model_axis(field: str, names: Sequence[str], *, grid: bool = True) -> Y:
 def step_height(names: Sequence[str], step: int = 26) -> int:
     """Return the height of a chart that has a line for every name."""
     return max(2, len(names)) * step
-
-
-def percent_axis() -> Axis:
-    """Return an axis of shares written as percentages."""
-    import altair as alt
-
-    return alt.Axis(format=".0%")
-
-
-def name_list(models: Sequence[str]) -> str:
-    """Return the models in words: two by their names, more by their number."""
-    return f"{short(models[0])} against {short(models[1])}" if len(models) == 2 else f"{len(models)} models"
-
-
-def short(name: str) -> str:
-    """Return a name that fits into a title or a legend: the middle of a long one is left out."""
-    half = _NAME_LETTERS // 2
-    return name if len(name) <= _NAME_LETTERS else f"{name[:half].rstrip()} … {name[-half:].lstrip()}"
 
 
 def _wrapped(text: str, letters: int) -> list[str]:

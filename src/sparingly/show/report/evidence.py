@@ -22,6 +22,7 @@ from sparingly.infer.compare.compare import SELECTION_OF_ITEMS, compare_votes, c
 from sparingly.infer.compare.head_to_head import HeadToHead
 from sparingly.infer.compare.strengths import WinMatrix
 from sparingly.infer.estimate.assemble import Target, Targets, targets_of
+from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.intervals import PROPORTION, IntervalOutcome
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
@@ -260,49 +261,38 @@ def _from_comparisons(
 
 def estimate_from_comparison(found: HeadToHead | WinMatrix, aspect: str, target: str) -> Estimate:
     """Return win rates, of two models, or strengths, of many, as scores."""
-    about: dict[str, Any] = {"target": target, "level": round(1 - found.ranking.alpha, 12)}
+    fitted: Ranking | BradleyTerry
     if isinstance(found, HeadToHead):
         rows = found.ranking.models
         scores, low, high = (
             np.array([np.nan if (value := getattr(row, name)) is None else value for row in rows])
             for name in ("score", "low", "high")
         )
-        bounded = np.isfinite(low)
-        return Estimate(
-            **about,
-            models=tuple(row.model for row in rows),
-            scores=scores,
-            standard_errors=np.full(2, np.nan),
-            low=low,
-            high=high,
-            intervals=tuple(PROPORTION if has_interval else "none" for has_interval in bounded),
-            covariance=found.ranking.covariance,
-            freedom=found.ranking.freedom,
-            aspect=f"win rate ({aspect})",
-            estimator=found.ranking.estimator,
-            n=found.n,
-            size=found.n,
-            outcome=IntervalOutcome(printed=int(bounded.sum()), withheld=int((~bounded).sum())),
-            is_rate=True,
-            notes=found.notes,
-        )
-    strengths = found.strengths
-    bounded = np.isfinite(strengths.low) & np.isfinite(strengths.high)
+        errors, fitted, count, kind = np.full(2, np.nan), found.ranking, found.n, PROPORTION
+        names, what, estimator = tuple(row.model for row in rows), "win rate", fitted.estimator
+    else:
+        fitted = found.strengths
+        scores, low, high, errors = fitted.strengths, fitted.low, fitted.high, fitted.standard_errors
+        count, kind, names, what = fitted.comparisons, "t", fitted.models, "strength"
+        estimator = "bradley_terry"
+    bounded = np.isfinite(low) & np.isfinite(high)
     return Estimate(
-        **about,
-        models=strengths.models,
-        scores=strengths.strengths,
-        standard_errors=strengths.standard_errors,
-        low=strengths.low,
-        high=strengths.high,
-        intervals=tuple("t" if has_interval else "none" for has_interval in bounded),
-        covariance=strengths.covariance,
-        freedom=strengths.freedom,
-        aspect=f"strength ({aspect})",
-        estimator="bradley_terry",
-        n=strengths.comparisons,
-        size=strengths.comparisons,
+        target=target,
+        level=round(1 - found.ranking.alpha, 12),
+        models=names,
+        scores=scores,
+        standard_errors=errors,
+        low=low,
+        high=high,
+        intervals=tuple(kind if has_interval else "none" for has_interval in bounded),
+        covariance=fitted.covariance,
+        freedom=fitted.freedom,
+        aspect=f"{what} by {aspect}",
+        estimator=estimator,
+        n=count,
+        size=count,
         outcome=IntervalOutcome(printed=int(bounded.sum()), withheld=int((~bounded).sum())),
+        is_rate=isinstance(found, HeadToHead),
         notes=found.notes,
     )
 

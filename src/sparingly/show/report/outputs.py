@@ -11,7 +11,7 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.format import decimal_text, decimals_for, share_text
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.judge.words import error_row
+from sparingly.infer.judge.audit import error_row
 from sparingly.show.report.document import Section, Text, Texts, Words
 from sparingly.show.report.evidence import Evidence
 

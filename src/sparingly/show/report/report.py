@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sparingly._version import __version__
-from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.checks import check_names
+from sparingly.base.errors import UsageError
 from sparingly.base.format import counted
 from sparingly.base.registry import Method
-from sparingly.base.summary import Summary
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import Summary, Tabular
 from sparingly.data.describe import describe
 from sparingly.data.evalset import EvalSet
 from sparingly.data.files import write_bytes
-from sparingly.data.io.given import DataLike, as_evalset
+from sparingly.data.io import DataLike, as_evalset
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
@@ -135,9 +135,7 @@ class Report(Tabular):
             targets = {path: report_kind(path)}
         else:
             kinds = list(formats)
-            for kind in kinds:
-                if kind not in KINDS:
-                    raise UnknownNameError("format of a report", kind, KINDS)
+            check_names("format of a report", kinds, KINDS)
             targets = {path.with_suffix(KINDS[kind]): kind for kind in kinds}
         writers: dict[str, Callable[[], str]] = {
             **{"html": self.html, "md": self.markdown, "tex": self.latex, "json": self._json},

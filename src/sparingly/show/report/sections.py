@@ -16,7 +16,7 @@ from sparingly.data.describe.judgements import ratings as summarised
 from sparingly.infer.compare.head_to_head import HeadToHead
 from sparingly.infer.estimate.assemble import target_text
 from sparingly.infer.estimate.result import CHOSEN_ITEMS
-from sparingly.infer.judge.words import (
+from sparingly.infer.judge.audit import (
     agreement_text,
     alternative_text,
     answer,

@@ -121,10 +121,10 @@ def _method(signature: Signature) -> tuple[str, str]:
         idle |= {"quota", "bands"} if values["groups"] == Bare("none") else set()
         pairs = [(name, value) for name, value in call.values if value not in _UNUSED and name not in idle]
         return format_call(Call(POOL, tuple(pairs))), _POOL_PAPERS.get(design, _PIVOTAL)
+    if spell_saved(signature.method) != signature.method:
+        return signature.method, ""
     method: Method = (
-        as_selector(signature.method)
-        if signature.round is None
-        else parse_method(spell_saved(signature.method))
+        as_selector(signature.method) if signature.round is None else parse_method(signature.method)
     )
     return str(method), (method.utility if isinstance(method, Top) else method).reference
 

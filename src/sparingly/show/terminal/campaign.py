@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from sparingly.run.verification import Verification
 
 _MOST_SENTENCES = 20
-_HOURS_FORMATS = {"answers": "g", "corrections": "g", "without_time": "g", "hours": ".2f"}
+_HOURS_FORMATS = {
+    "answers": "g",
+    "corrections": "g",
+    "without_time": "g",
+    "hours": ".2f",
+    "other_seconds": "g",
+}
 _HOURS_FORMATS |= {"seconds_per_answer": "g", "days": "g", "amount": ".2f"}
 
 
@@ -78,9 +84,13 @@ def show_recorded(recorded: RecordedCounts) -> None:
 def show_campaign_verification(result: Verification, status: Status) -> None:
     """Print whether every round of a campaign follows from what was known before it."""
     if result.ok:
+        from sparingly.run.verification import EARLIER_RULE
+
         rounds = sum(set_status.rounds for set_status in status.sets)
+        rounds -= sum(EARLIER_RULE in note for note in result.notes)
+        entries = counted(status.last_seq, "entry", "entries")
         line(
-            f"verified: {counted(status.last_seq, 'entry', 'entries')} are as they were written, and "
+            f"verified{' in part' if result.partial else ''}: {entries} are as they were written, and "
             f"{counted(rounds, 'round')} {'follows' if rounds == 1 else 'follow'}",
             style="bold green",
         )
@@ -97,6 +107,8 @@ def show_hours(rows: Sequence[Mapping[str, Any]], path: str | None) -> None:
         line("nobody has answered yet")
     else:
         columns = [name for name in _HOURS_FORMATS if name in rows[0]]
+        if not any(row["other_seconds"] for row in rows):
+            columns.remove("other_seconds")
         cells = []
         for row in rows:
             texts = ["-" if row[name] is None else f"{row[name]:{_HOURS_FORMATS[name]}}" for name in columns]

@@ -31,7 +31,6 @@ __all__ = [
     "notes",
     "number",
     "percent",
-    "show_figure",
     "show_path",
     "show_summary",
     "show_table",
@@ -234,14 +233,6 @@ def show_path(path: Path | None) -> None:
     """Print where a result was written, where it was."""
     if path is not None:
         line(f"written to {path}")
-
-
-def show_figure(sentences: Iterable[str], path: Path, mind: Iterable[str]) -> None:
-    """Print what was found, one line each, where its picture is, and what to mind."""
-    for text in sentences:
-        line(text)
-    notes(mind)
-    show_path(path)
 
 
 def fixed(value: float | None, digits: int = 2) -> str:

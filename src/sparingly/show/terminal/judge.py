@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sparingly.base.format import counted
-from sparingly.infer.judge.words import (
+from sparingly.infer.judge.audit import (
     AuditNumbers,
     agreement_text,
     alternative_text,

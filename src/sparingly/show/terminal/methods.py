@@ -27,7 +27,7 @@ QUESTIONS = (
     (
         "Which outputs next, in rounds? (campaign new -m; any of the above, too)",
         ("strategy",),
-        ("auto", "waves", "allocate", "pairs", "d_optimal"),
+        ("auto", "waves", "pairs", "d_optimal"),
     ),
     (
         "When is it enough? (campaign new --stop)",

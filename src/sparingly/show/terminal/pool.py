@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparingly.base.errors import listing
-from sparingly.choose.distil.apply import AppliedModel, weak_notes
+from sparingly.choose.distil.model import AppliedModel, weak_notes
 from sparingly.choose.pool.candidates import REASONS
 from sparingly.choose.pool.records import PROBLEM_KINDS
 from sparingly.show.terminal.console import fixed, line, notes, percent, show_path, show_table
-from sparingly.show.terminal.selection import show_selection
+from sparingly.show.terminal.results import show_selection
 
 if TYPE_CHECKING:
     from sparingly.choose.distil.model import DistilledModel

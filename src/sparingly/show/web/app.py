@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
@@ -46,7 +46,7 @@ def create_app(
     one_by_one: bool = False,
     reference: bool = False,
     tutorial: EvalSet | None = None,
-    controls: EvalSet | None = None,
+    controls: EvalSet | Literal["damaged"] | None = None,
     panel: Panel | None = None,
     language: str = "en",
     hosts: Sequence[str] | None = LOOPBACK,
@@ -57,7 +57,7 @@ def create_app(
     rate: float | None = None,
     help_from: str | None = None,
     help_share: float = 0.5,
-    adjudicator: str | None = None,
+    third_rater: bool = False,
     repeats: float = 0.0,
     images: str | Path | None = None,
 ) -> FastAPI:
@@ -67,9 +67,9 @@ def create_app(
         where: The campaign's file, or the URL of its database.
         name: The campaign's name, where the database holds several.
         secret: At least 32 random letters that sign sessions; with the same one they outlive a restart.
-        form: What raters fill in: ``pass_fail``, ``rubric``, ``score``, ``stars``, ``contrastive``, ``esa``,
-            ``mqm``; ``pass_fail`` on a scale from 0 to 1 and ``score`` on others, unless given. Where outputs
-            are compared, it is always which one is better.
+        form: What raters fill in: ``pass_fail``, ``rubric``, ``score``, ``stars``, ``contrastive``,
+            ``ranking``, ``esa``, ``mqm``; unless given ``pass_fail`` on a scale from 0 to 1, and ``score`` on
+            others. Where outputs are compared, it is always which one is better.
         texts: How outputs are shown: ``plain``, or as ``markdown``.
         assignment: Who judges what; without one, every rater is given open questions.
         overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs), so
@@ -77,7 +77,8 @@ def create_app(
         one_by_one: Whether the outputs of an item are shown one after the other.
         reference: Whether the reference is shown as well.
         tutorial: Items whose labels are known answers: raters judge them first, each until they are right.
-        controls: Items whose labels are known answers, hidden among the others: one after every ten pages.
+        controls: Items whose labels are known answers, hidden among the others: one after every ten pages; or
+            ``damaged``: outputs that the rater judged before, with some words replaced.
         panel: Lets people of a panel in at ``/join``, and says how they complete their work.
         language: What the pages speak to raters: ``en``, ``de``, ``es`` or ``fr``.
         hosts: The names that the server goes by; None takes any.
@@ -90,8 +91,8 @@ def create_app(
         images: The folder of images; a text that is the path of one, or has ``![words](path)``, shows it.
         repeats: The share of pages that raters judge a second time, so that the organiser sees how they agree
             with themselves.
-        adjudicator: Decides where two raters are further apart than a quarter of the scale (of pairs: where
-            they differ): a rater, who sees both answers, or any ``third`` one, who sees none.
+        third_rater: Whether a third rater decides where two are further apart than a quarter of the scale (of
+            pairs: where they differ), without seeing their answers; otherwise reviewers do.
         help_from: A metric of the data, or a file with ``item``, ``model``, ``score`` and ``spans``, from
             which answers are filled in.
         help_share: The probability with which a rater sees that, drawn for each question; estimates are of
@@ -120,7 +121,7 @@ def create_app(
             rate=rate,
             help_from=help_from,
             help_share=help_share,
-            adjudicator=adjudicator,
+            third_rater=third_rater,
             repeats=repeats,
             images=None if images is None else Path(images),
         )

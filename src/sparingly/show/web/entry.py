@@ -133,13 +133,13 @@ OrganiserForm = Annotated[Session, Depends(organiser_form)]
 @router.get("/r/{token}")
 def enter_as_rater(token: str, request: Request, web: CurrentWeb) -> Response:
     """Let a rater in."""
-    return _enter(token, request, web, "rater")
+    return enter(token, request, web, "rater")
 
 
 @router.get("/o/{token}")
 def enter_as_organiser(token: str, request: Request, web: CurrentWeb) -> Response:
     """Let the organiser in, or who reads the organiser's pages."""
-    return _enter(token, request, web, "organiser")
+    return enter(token, request, web, "organiser")
 
 
 @router.get("/join")
@@ -154,7 +154,7 @@ def join(request: Request, web: CurrentWeb) -> Response:
             return web.page("rater/screened.html", panel=web.panel)
         return web.page("error.html", status=403, sentence="You have taken part already. Thank you.")
     web.audit.write(f"rater {rater}", "came from the panel", **place)
-    return _enter(web.access.invite("rater", rater, by="panel"), request, web, "rater")
+    return enter(web.access.invite("rater", rater, by="panel"), request, web, "rater")
 
 
 @router.get("/")
@@ -188,7 +188,8 @@ def stranger(web: Web, *, form_refused: bool = False) -> HTMLResponse:
     return web.page("no_entry.html", status=401, form_refused=form_refused)
 
 
-def _enter(token: str, request: Request, web: Web, door: Door) -> Response:
+def enter(token: str, request: Request, web: Web, door: Door) -> Response:
+    """Begin a session where a link opens the door, and lead to its first page."""
     response = RedirectResponse(HOMES[door], 303)
     return response if begin_session(token, request, response, web, door) else stranger(web)
 

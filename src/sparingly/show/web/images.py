@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sparingly.base.errors import InputError
 from sparingly.data.evalset import EvalSet
+from sparingly.show.web.texts import turns
 
 # What browsers show and no script can be in.
 KINDS = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".gif": "gif", ".webp": "webp"}
@@ -29,7 +30,7 @@ class Images:
             texts += [] if data.outputs is None else list(data.outputs.T)
             for column in texts:
                 for item, text in zip(data.items, column, strict=True):
-                    for _, path in self.parts(text or ""):
+                    for _, _, path in self.parts(text):
                         if path is not None and self.name_of(path) is None:
                             raise InputError(
                                 f'the image "{path}" of the item "{item}" is not in this folder',
@@ -37,8 +38,13 @@ class Images:
                                 fix="Name a file within it",
                             )
 
-    def parts(self, text: str) -> Iterator[tuple[str, str | None]]:
-        """Yield the parts of a text: words, or what an image shows with its path."""
+    def parts(self, text: str | None) -> Iterator[tuple[str, str, str | None]]:
+        """Yield the parts of a text, or of the turns of a chat: who says it, the words, an image's path."""
+        for speaker, said in turns(text) or [("", text or "")]:
+            for words, path in self._parts(said):
+                yield speaker, words, path
+
+    def _parts(self, text: str) -> Iterator[tuple[str, str | None]]:
         whole = text.strip()
         if (
             len(whole) <= _LONGEST_PATH

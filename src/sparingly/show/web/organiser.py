@@ -14,7 +14,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from sparingly.base.errors import SparinglyError, UsageError
-from sparingly.run.campaign.access import Role
+from sparingly.run.campaign.access import REVIEWER, Role
 from sparingly.run.campaign.history import rating_rows
 from sparingly.run.campaign.progress import Overview, hours_table
 from sparingly.run.campaign.release import bundle_files, csv_bytes, file_stem, release_files, zip_bytes
@@ -25,11 +25,13 @@ from sparingly.show.report.report import report
 from sparingly.show.web.entry import (
     CurrentWeb,
     Fields,
+    NotAllowedError,
     OrganiserAlone,
     OrganiserForm,
     OrganiserSession,
     checked,
     end_session,
+    enter,
     text_of,
 )
 from sparingly.show.web.organiser_views import (
@@ -182,6 +184,7 @@ MESSAGES = {
     "withdrawn": "The rater's answers stay stored but count in no result. Missing items are asked again.",
     "returned": "The rater's answers count again.",
     "drawn": "The next round is drawn: raters are asked for it now.",
+    "budget": "The budget is changed.",
     "waiting": "No round was drawn: answers to the last one are still to come.",
     "finished": "No round was drawn: there is nothing more to ask.",
     "held": "No round was drawn: the campaign is paused or closed.",
@@ -399,7 +402,7 @@ def next_round(
     session: OrganiserSession, web: CurrentWeb, service: CurrentService, message: MessageKey = ""
 ) -> Response:
     """Show what the next round would ask."""
-    values = _outlook_values(service)
+    values = {**_outlook_values(service), "budgets": service.campaign.budgets()}
     return web.page("organiser/next.html", session, message=MESSAGES.get(message, ""), **values)
 
 
@@ -480,6 +483,16 @@ def invite(
     return raters_page(session, web, service, invited=rater, link=link)
 
 
+@router.post("/organiser/decide")
+def decide(session: OrganiserSession, web: CurrentWeb, request: Request, fields: Fields) -> Response:
+    """Lead to what two raters disagree about; who reviews decides it as a rater of their own."""
+    if session.role == "viewer":
+        raise NotAllowedError
+    checked(request, session, fields.get("csrf"))
+    name = f"{REVIEWER}{session.rater or session.role}"
+    return enter(web.access.invite("rater", name, by=session.actor), request, web, "rater")
+
+
 @router.post("/organiser/raters/retire")
 def retire(session: OrganiserForm, service: CurrentService, fields: Fields) -> Response:
     """Take back all links of a rater, or of somebody who reads these pages."""
@@ -514,6 +527,15 @@ def draw(session: OrganiserForm, service: CurrentService, fields: Fields) -> Res
     elif step.finished is not None:
         message = "finished"
     return _redirect("/organiser/next", message)
+
+
+@router.post("/organiser/budget")
+def set_budget(session: OrganiserForm, service: CurrentService, fields: Fields) -> Response:
+    """Change what a data set may spend."""
+    data, budget = fields.get("data", ""), text_of(fields, "budget", longest=20)
+    service.campaign.set_budget(budget, data)
+    service.audit.write(session.actor, "budget changed", data=data, budget=budget)
+    return _redirect("/organiser/next", "budget")
 
 
 @router.post("/organiser/leave")

@@ -125,10 +125,19 @@ def turns(text: str | None) -> list[tuple[str, str]] | None:
         if not isinstance(value, dict):
             return None
         speaker, content = value.get("role", value.get("from")), value.get("content", value.get("value"))
+        if isinstance(content, list) and all(isinstance(part, dict) for part in content):
+            content = "\n".join(map(_part_text, content))
         if not isinstance(speaker, str) or not isinstance(content, str):
             return None
         chat.append((_speaker(speaker), content))
     return chat or None
+
+
+def _part_text(part: dict[str, Any]) -> str:
+    """Return a part of a turn: its text, or its image as Markdown."""
+    image = part.get("image_url", part.get("image"))
+    path = image.get("url") if isinstance(image, dict) else image
+    return f"![]({path})" if isinstance(path, str) else str(part.get("text", ""))
 
 
 def _speaker(name: str) -> str:

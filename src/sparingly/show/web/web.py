@@ -22,7 +22,7 @@ from sparingly.run.campaign.group_commit import GroupCommit
 from sparingly.run.campaign.guidelines import Acceptances
 from sparingly.run.campaign.help import Help
 from sparingly.run.campaign.known import KnownAnswers, KnownItems, KnownKind
-from sparingly.run.campaign.rater_pages import THIRD, Drafts, PageBoard
+from sparingly.run.campaign.rater_pages import Drafts, PageBoard
 from sparingly.run.forms.form import REASONS, Form, form_named
 from sparingly.run.forms.question import Question
 from sparingly.run.forms.spans import SpansForm
@@ -34,6 +34,7 @@ from sparingly.show.web.sessions import Session, Sessions
 
 Texts = Literal["plain", "markdown"]
 OVERLAP = 0.1
+DAMAGED: Literal["damaged"] = "damaged"
 # An address of ours in a template.
 _ADDRESS = re.compile(r'\b((?:href|src|action|hx-get|hx-post|data-draft)=")/')
 _PERSON = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{4,64}}")
@@ -78,7 +79,8 @@ class Web:
     reference: bool = False  # whether the reference is shown as well
     # Items with known answers that are judged first, each until the answer is right.
     tutorial: EvalSet | None = None
-    controls: EvalSet | None = None  # items with known answers that are hidden among the others
+    # Items with known answers that are hidden among the others; or outputs judged before, DAMAGED.
+    controls: EvalSet | Literal["damaged"] | None = None
     panel: Panel | None = None  # what people of a panel get who come in by its address; default: nobody does
     language: str = "en"  # what the pages speak to raters, such as ``de``
     # What the links begin with, where a proxy stands in front; default: the address asked for.
@@ -90,8 +92,7 @@ class Web:
     # A metric of the data, or a file, with the suggestions that are filled in for raters.
     help_from: str | None = None
     help_share: float = 0.5  # the probability with which a rater sees a suggestion, drawn for each question
-    # Who decides where two raters disagree: a rater, who sees both answers, or any ``third``.
-    adjudicator: str | None = None
+    third_rater: bool = False  # whether a third rater decides where two disagree, without their answers
     # The share of pages that raters judge a second time, unasked, to see how they agree with themselves.
     repeats: float = 0.0
     # The folder of the images that texts name; nothing is shown as an image without it.
@@ -105,8 +106,8 @@ class Web:
             raise UsageError(f"The overlap is a share from 0 to 1, not {self.overlap:g}.")
         if not 0 <= self.repeats <= 0.5:
             raise UsageError(f"The share of repeated pages is from 0 to 0.5, not {self.repeats:g}.")
-        if self.adjudicator == THIRD and self.assignment is not None:
-            raise UsageError("With an assignment nobody else is asked: name the rater who adjudicates.")
+        if self.third_rater and self.assignment is not None:
+            raise UsageError("With an assignment no third rater is asked: let reviewers decide.")
         if self.texts not in get_args(Texts):
             raise UnknownNameError("kind of texts", self.texts, get_args(Texts))
         self.single_form.check(self.campaign.settings.aspects)
@@ -176,7 +177,7 @@ class Web:
     def board(self) -> PageBoard:
         """What is asked and answered, followed along the journal."""
         overlap = self.overlap if self.assignment is None else 0.0
-        return PageBoard(self.campaign.database, self.campaign.settings, overlap, self.adjudicator)
+        return PageBoard(self.campaign.database, self.campaign.settings, overlap, self.third_rater)
 
     @cached_property
     def acceptances(self) -> Acceptances:
@@ -201,12 +202,12 @@ class Web:
     @cached_property
     def known_controls(self) -> KnownItems | None:
         """The control items, checked."""
-        return self._known(self.controls, "control")
+        return None if isinstance(self.controls, str) else self._known(self.controls, "control")
 
     def _known(self, data: EvalSet | None, kind: KnownKind) -> KnownItems | None:
         if data is None:
             return None
-        if self.campaign.compares(next(iter(self.campaign.settings.budgets))):
+        if self.single_form.compares or self.campaign.compares(next(iter(self.campaign.settings.budgets))):
             raise UsageError("Items with known answers are scored, and this campaign compares outputs.")
         return KnownItems(data, kind, self.campaign.settings)
 

@@ -62,7 +62,25 @@ def _embed(data: EvalSet, model: str, *, outputs: bool) -> Embedded:
         if outputs:
             ids = [(item, model_id) for item in data.items for model_id in data.models]
         source = _read_vectors(data, model, ids, outputs=outputs)
-        vectors, present = _place_vectors(source, ids, shape)
+        # Put vectors in the places of their ids; vectors of other items are ignored.
+        if odd := next((name for name in source.ids if len(name) != len(shape)), None):
+            expected = "an item and a model" if len(shape) == 2 else "an item"
+            raise InputError(f'"{listing(odd)}" names no vector of {expected}', file=source.origin)
+        places = {name: place for place, name in enumerate(ids)}
+        place_of = np.fromiter((places.get(name, -1) for name in source.ids), np.int64, len(source.ids))
+        rows = np.flatnonzero(place_of >= 0)
+        if not len(rows):
+            raise MissingDataError(
+                f"There is no vector of any item of the evaluation set in {source.origin}."
+            )
+        counts = np.bincount(place_of[rows], minlength=len(ids))
+        if counts.max() > 1:
+            repeated = listing(ids[int(counts.argmax())])
+            raise InputError(f'there are two vectors of "{repeated}"', file=source.origin)
+        matrix = _matrix(source, rows)
+        vectors = np.zeros((len(ids), matrix.shape[1]))
+        vectors[place_of[rows]] = matrix
+        vectors, present = vectors.reshape(*shape, -1), counts.astype(bool).reshape(shape)
         return Embedded(unit_rows(vectors), present)
     texts = data.outputs if outputs else data.sources
     if texts is None:
@@ -111,28 +129,6 @@ def _read_vectors(data: EvalSet, model: str, ids: list[Id], *, outputs: bool) ->
         if value is not None and not (isinstance(value, float) and np.isnan(value))
     ]
     return NamedVectors([part[0] for part in present], [part[1] for part in present], f'the column "{name}"')
-
-
-def _place_vectors(
-    source: NamedVectors, ids: list[Id], shape: tuple[int, ...]
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Put vectors in the places of their ids; vectors of other items are ignored."""
-    if odd := next((name for name in source.ids if len(name) != len(shape)), None):
-        expected = "an item and a model" if len(shape) == 2 else "an item"
-        raise InputError(f'"{listing(odd)}" names no vector of {expected}', file=source.origin)
-    places = {name: place for place, name in enumerate(ids)}
-    place_of = np.fromiter((places.get(name, -1) for name in source.ids), np.int64, len(source.ids))
-    rows = np.flatnonzero(place_of >= 0)
-    if not len(rows):
-        raise MissingDataError(f"There is no vector of any item of the evaluation set in {source.origin}.")
-    counts = np.bincount(place_of[rows], minlength=len(ids))
-    if counts.max() > 1:
-        repeated = listing(ids[int(counts.argmax())])
-        raise InputError(f'there are two vectors of "{repeated}"', file=source.origin)
-    matrix = _matrix(source, rows)
-    vectors = np.zeros((len(ids), matrix.shape[1]))
-    vectors[place_of[rows]] = matrix
-    return vectors.reshape(*shape, -1), counts.astype(bool).reshape(shape)
 
 
 def _matrix(source: NamedVectors, rows: NDArray[np.int64]) -> Floats:

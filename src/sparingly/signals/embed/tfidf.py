@@ -47,7 +47,15 @@ def tfidf_vectors(texts: Sequence[str], dimensions: int = DIMENSIONS) -> Floats:
         return np.zeros((0, 1))
     keys = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts]
     fit_rows = np.sort(sorted(range(len(texts)), key=keys.__getitem__)[:_FIT_TEXTS])
-    weighted = _tfidf_weights(ngram_counts(texts), fit_rows)
+    # TF-IDF weights with rows of length 1; document frequencies come from the texts of the fit.
+    counts = ngram_counts(texts)
+    texts_with = np.bincount(counts[fit_rows].indices, minlength=counts.shape[1])
+    rarity = 1.0 + np.log((1.0 + len(fit_rows)) / (1.0 + texts_with))
+    weights = (1.0 + np.log(counts.data)) * rarity[counts.indices]
+    starts = counts.indptr[:-1]
+    norms = np.sqrt(np.add.reduceat(weights * weights, starts))
+    weights /= np.repeat(norms, np.diff(counts.indptr))
+    weighted = sparse.csr_array((weights, counts.indices, counts.indptr), shape=counts.shape)
     # Places that no fitted text uses have no part in any axis.
     used_places = np.unique(weighted[fit_rows].indices)
     weighted = weighted[:, used_places]
@@ -98,17 +106,6 @@ def _hashed_ngrams(padded: list[str], lengths: NDArray[np.int64]) -> tuple[NDArr
     complete = np.stack(inside, axis=1)
     counts = np.add.reduceat(complete.sum(axis=1), np.cumsum(lengths) - lengths)
     return np.stack(columns, axis=1)[complete], np.concatenate([[0], np.cumsum(counts)])
-
-
-def _tfidf_weights(counts: sparse.csr_array, fit_rows: NDArray[np.int64]) -> sparse.csr_array:
-    """Return TF-IDF weights with rows of length 1; document frequencies come from the texts of the fit."""
-    texts_with = np.bincount(counts[fit_rows].indices, minlength=counts.shape[1])
-    rarity = 1.0 + np.log((1.0 + len(fit_rows)) / (1.0 + texts_with))
-    weights = (1.0 + np.log(counts.data)) * rarity[counts.indices]
-    starts = counts.indptr[:-1]
-    norms = np.sqrt(np.add.reduceat(weights * weights, starts))
-    weights /= np.repeat(norms, np.diff(counts.indptr))
-    return sparse.csr_array((weights, counts.indices, counts.indptr), shape=counts.shape)
 
 
 def singular_axes(matrix: csr_array, count: int) -> Floats:

@@ -93,7 +93,21 @@ def predict_scores(
         raise DataError("A label is infinite. Write NaN for a missing label.")
     if np.isnan(scores).all():
         raise DataError("Predictions need labels, and nothing has been judged yet.")
-    label_weights = _check_weights(scores, weights)
+    # The weight of every label with mean 1, and 0 where there is no label.
+    present = ~np.isnan(scores)
+    weight_array: NDArray[Any] = np.ones(()) if weights is None else np.asarray(weights, np.float64)
+    if weights is not None and weight_array.shape not in (scores.shape[:1], scores.shape):
+        raise UsageError(
+            f"Weights are one per item or one per cell ({_shape(scores.shape)}), not "
+            f"{_shape(weight_array.shape)}."
+        )
+    by_cell = weight_array[:, None] if weight_array.ndim == 1 else weight_array
+    label_weights = np.broadcast_to(by_cell, scores.shape)[present]
+    if not (np.isfinite(label_weights) & (label_weights > 0)).all():
+        raise UsageError("The weight of a label is a positive number, 1/π of its item.")
+    all_weights = np.zeros(scores.shape)
+    all_weights[present] = label_weights / label_weights.mean()
+    label_weights = all_weights
     if groups is not None and np.shape(groups) != (len(data),):
         raise UsageError(f"Give one group for each of the {len(data)} items.")
     codes = np.arange(len(data))
@@ -126,24 +140,6 @@ def predict_scores(
         regressor=chosen.text,
         features=table.names,
     )
-
-
-def _check_weights(scores: Floats, weights: ArrayLike | None) -> Floats:
-    """Return the weight of every label with mean 1, and 0 where there is no label."""
-    present = ~np.isnan(scores)
-    weight_array: NDArray[Any] = np.ones(()) if weights is None else np.asarray(weights, np.float64)
-    if weights is not None and weight_array.shape not in (scores.shape[:1], scores.shape):
-        raise UsageError(
-            f"Weights are one per item or one per cell ({_shape(scores.shape)}), not "
-            f"{_shape(weight_array.shape)}."
-        )
-    by_cell = weight_array[:, None] if weight_array.ndim == 1 else weight_array
-    label_weights = np.broadcast_to(by_cell, scores.shape)[present]
-    if not (np.isfinite(label_weights) & (label_weights > 0)).all():
-        raise UsageError("The weight of a label is a positive number, 1/π of its item.")
-    all_weights = np.zeros(scores.shape)
-    all_weights[present] = label_weights / label_weights.mean()
-    return all_weights
 
 
 def _shape(shape: tuple[int, ...]) -> str:

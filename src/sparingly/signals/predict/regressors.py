@@ -268,7 +268,15 @@ def fit_ridge(
     tried = np.append(np.array(penalties) * scale, np.inf)
     solutions = [problem.solve(penalty) for penalty in tried]
     slopes, left_out, parameters = (np.stack(parts) for parts in zip(*solutions, strict=True))
-    shares = _shares((left_out**2).sum(axis=2))
+    # How much every penalty counts, from the losses of penalties x items.
+    losses = (left_out**2).sum(axis=2)
+    best = int(np.argmin(losses.sum(axis=1)))
+    worse = losses - losses[best]
+    mean = worse.mean(axis=1, keepdims=True)
+    error = np.sqrt(((worse - mean) ** 2).sum(axis=1))
+    far = np.divide(worse.sum(axis=1), error, out=np.zeros(len(losses)), where=error > 0)
+    shares: Floats = np.exp(-0.5 * far**2)
+    shares = np.asarray(shares / shares.sum())
     coefficients = problem.axes @ np.tensordot(shares, slopes, 1)
     unexplained = y - x @ coefficients
     intercepts = problem.smoother @ (weights * unexplained).sum(axis=0)
@@ -324,17 +332,6 @@ class RidgeProblem:
         identity = np.eye(residual.shape[1])
         left_out = np.asarray(np.linalg.solve(identity - hat, residual[:, :, None])[:, :, 0], np.float64)
         return slopes, left_out, float(np.einsum("ijj->", hat))
-
-
-def _shares(losses: Floats) -> Floats:
-    """Return how much every penalty counts, from the losses of penalties x items."""
-    best = int(np.argmin(losses.sum(axis=1)))
-    worse = losses - losses[best]
-    mean = worse.mean(axis=1, keepdims=True)
-    error = np.sqrt(((worse - mean) ** 2).sum(axis=1))
-    far = np.divide(worse.sum(axis=1), error, out=np.zeros(len(losses)), where=error > 0)
-    shares: Floats = np.exp(-0.5 * far**2)
-    return np.asarray(shares / shares.sum())
 
 
 # An intercept for every model: the mean of its labels, shrunk a little towards the mean of all. Metrics and

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.analyses.clusters import Cluster
 from benchmarks.papers.ashury import analyses, curves, iterative, variants
-from benchmarks.papers.ashury.sets import BUDGETS, DEMO_SOURCE, HUMAN, RISKS, RULES, SOURCES
+from benchmarks.papers.ashury.sets import BUDGETS, DEMO_SOURCE, HUMAN, METHODS, RISKS, RULES, SOURCES
 from benchmarks.papers.catalogue import HOMES, IMPOSSIBLE, paper_table
 from benchmarks.papers.work import Work
 
@@ -79,14 +79,14 @@ def test_a_budget_that_takes_all_items_is_not_shown() -> None:
         "items": 60,
         "pairs": 3,
         "of_pairs": 6,
-        "curves": {HUMAN: {"random": method, "diffuse": method}},
+        "curves": {HUMAN: dict.fromkeys(METHODS, method)},
     }
     computed = {"seeds": 2, "sets": [one]}
     assert row(curves.text_of_all(computed), "X")[3:9] == [
-        "1.0 / 1.0",
-        "3.0 / 3.0",
-        "5.0 / 5.0",
-        "9.0 / 9.0",
+        "1.0 / 1.0 / 1.0",
+        "3.0 / 3.0 / 3.0",
+        "5.0 / 5.0 / 5.0",
+        "9.0 / 9.0 / 9.0",
         "–",
         "–",
     ]
@@ -102,10 +102,17 @@ def test_the_two_pairs_are_a_far_and_a_close_one(small: Work) -> None:
 
 def test_variants_start_from_the_same_sample_as_the_curves(small: Work) -> None:
     found = variants.run_seed(small, DEMO_SOURCE, 0)["variants"]
-    assert set(found) == {variants.RANDOM, variants.MAX_NORM, variants.INPUTS, *variants.CLUSTERED}
+    assert set(found) == {
+        variants.RANDOM,
+        variants.MINILM,
+        variants.MAX_NORM,
+        variants.INPUTS,
+        *variants.CLUSTERED,
+    }
     tallied = curves.figures(small)["sets"][0]["curves"][HUMAN]
     every = [variants.run_seed(small, DEMO_SOURCE, seed)["variants"] for seed in (0, 1)]
-    for ours, theirs in (("random", variants.RANDOM), ("diffuse", variants.DIFFUSE)):
+    same = {"random": variants.RANDOM, "diffuse": variants.DIFFUSE, "diffuse minilm": variants.MINILM}
+    for ours, theirs in same.items():
         for budget in (5, 10, 50):
             hits = sum(one[theirs]["human"][variants.BUDGETS.index(budget)] for one in every)
             assert hits == tallied[ours]["hits"][BUDGETS.index(budget)]

@@ -9,8 +9,19 @@ import pytest
 
 from benchmarks.papers import lo_knowles
 from benchmarks.papers.catalogue import paper_table
-from benchmarks.papers.lo_knowles import BUDGETED, FIXED, band_figures
-from benchmarks.papers.work import QUICK, Work
+from benchmarks.papers.context import _places
+from benchmarks.papers.lo_knowles import (
+    BUDGETED,
+    COVERAGES,
+    FIXED,
+    Method,
+    Set,
+    band_figures,
+    ranking_figures,
+)
+from benchmarks.papers.work import DEMO, QUICK, Work
+from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 
 NAMES = [f"s2-table{number}" for number in range(1, 5)]
 # A figure of every table that is nowhere else.
@@ -52,18 +63,18 @@ def test_counts_are_of_sets_in_the_best_median_and_worst_run() -> None:
     assert lo_knowles.changed(sets, "x", "COMET") == "–"
 
 
-def test_sets_of_which_a_draw_cannot_be_made_are_left_out_and_named() -> None:
-    title = lo_knowles.KINDS[3][0].method.title
-    other = lo_knowles.KINDS[3][1].method.title
-    runs = {"chrF": [1, 1, 1]}
-    sets = {
-        "a": {"title": "A", "drawn": {title: runs, other: runs}},
-        "b": {"title": "B", "drawn": {title: None, other: runs}},
-    }
-    text = lo_knowles.TABLE_3.text({"share": 0.6, "runs": 3, "number": 3, "sets": sets})
-    assert "Without B: fixed snippets there cannot be of so many items." in text
-    assert "1 / 1 / 1 of 1" in text
-    assert "of 2 |" not in text
+def test_every_run_takes_the_next_coverage() -> None:
+    data = load_invented()
+    demo = Set(DEMO, "demo", "overall", (("chrF", "surface"),))
+    method = Method("segments", "snippets:kind=segment")
+    both = ranking_figures(data, demo, method, [0.2, 0.9], 2)["chrF"]["changes"]
+    for place, share in enumerate((0.2, 0.9)):
+        assert both[place] == ranking_figures(data, demo, method, share, 2)["chrF"]["changes"][place]
+
+
+def test_every_direction_has_its_coverage() -> None:
+    for number, known in COVERAGES.items():
+        assert len(known) == lo_knowles.PUBLISHED_BUDGETED[number][1].of
 
 
 @pytest.mark.shared_data
@@ -71,3 +82,25 @@ def test_fixed_snippets_have_more_of_short_documents(shared_data: Path) -> None:
     found = band_figures(Work(shared_data).load("wmt21_ende"), lo_knowles.BAND_SHARE, 3)
     assert found[FIXED][0] > found["full"][0]
     assert found[BUDGETED][0] == pytest.approx(found["full"][0], abs=0.01)
+
+
+def test_what_context_costs_is_computed_and_shown(tmp_path: Path) -> None:
+    found = paper_table("s2-context")
+    text = found.text(found.figures(Work(tmp_path, tmp_path / "kept", QUICK, is_demo=True)))
+    row = next(line for line in text.splitlines() if line.startswith("| segments |"))
+    taus = [float(cell) for cell in row.split("|")[2:-1]]
+    # The dearer reading is, the fewer segments are judged.
+    assert taus[0] > taus[-1]
+    assert "**Time.**" not in text
+
+
+def test_places_are_counted_within_documents() -> None:
+    data = EvalSet.from_arrays(
+        ["a", "b", "c", "d"],
+        ["m"],
+        aspects={"x": np.zeros((4, 1))},
+        columns={"document": ["p", "q", "p", "p"], "position": [7, 0, 2, 4]},
+    )
+    place, length = _places(data)
+    assert place.tolist() == [2, 0, 0, 1]
+    assert length.tolist() == [3, 1, 3, 3]

@@ -49,8 +49,8 @@ def test_every_table_can_be_computed(name: str, small: Work, monkeypatch: pytest
     table = paper_table(name)
     text = table.text(json.loads(json.dumps(table.figures(small))))
     assert table.name == name
-    assert table.title.startswith("Ruan et al. 2024, Table")
-    assert text.count("| ---") >= 2
+    assert table.title.startswith("Ruan et al. 2024, ")
+    assert text.count("| ---") >= (1 if name == "s3-claim" else 2)
     assert "nan" not in text
 
 

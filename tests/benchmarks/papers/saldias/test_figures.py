@@ -37,7 +37,7 @@ def test_a_summary_is_read_as_it_was_kept() -> None:
     again = Summary.read(kept.plain())
     assert (again.means == kept.means).all()
     assert (again.per_draw == kept.per_draw).all()
-    assert again.sd == kept.sd
+    assert (again.spread == kept.spread).all()
 
 
 def test_bounds_by_hand(cases: Cases, case: Case) -> None:

@@ -23,11 +23,13 @@ from sparingly.run.rounds.replay import replay
 @pytest.mark.parametrize("spread", get_args(Spread))
 def test_rounds_and_scores_are_those_of_the_strategy(case: Case, cases: Cases, spread: Spread) -> None:
     view, truth = shown_to(case, cases, 1), case.truth[:, 1]
-    text = f"incremental_strata:spread={spread},by=document,rounds=4"
+    text = f"incremental_strata:spread={spread},by=document,update=rating"
     judged = view.with_aspect("judged", truth[:, None])
     looks = [look for look in replay(judged, text, 80, truth="judged", seed=5) if look.finished is None]
     found = list(path(view, truth, spread, (20, 40, 60, 80), 5))
-    assert len(found) == len(looks) == 4
+    # A round for every rating.
+    assert len(looks) == 80
+    looks = looks[19::20]
     strata = Stratified(by="document").plan(view, 80).strata
     for taken, look in zip(found, looks, strict=True):
         assert (taken == look.state.asked[:, 0]).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from benchmarks.papers.catalogue import paper_table
@@ -12,6 +13,7 @@ from benchmarks.papers.saldias.published import EN_DE, ZH_EN
 from benchmarks.papers.saldias.simulated import Place, can_be_run, draws_of
 from benchmarks.papers.saldias.tables import TABLE_6
 from benchmarks.papers.work import FULL, QUICK, Effort, Work
+from sparingly.show.figures.save import save_figure
 
 # A row of every table, as published.
 PUBLISHED = {
@@ -75,3 +77,27 @@ def test_a_set_without_documents_has_no_row_by_documents(shared_data: Path) -> N
 def test_published_ratios() -> None:
     assert published.ratio(published.TABLE_4, "docs-prop+cv-knn", EN_DE) == pytest.approx(0.147 / 0.171)
     assert published.ratio(published.TABLE_1, "metrics-opt", EN_DE) is None
+
+
+@pytest.mark.parametrize("number", range(2, 7))
+def test_a_figure_is_computed_and_drawn(number: int, tmp_path: Path) -> None:
+    found = paper_table(f"s1-fig{number}")
+    assert found.title.startswith(f"Saldías et al. 2022, Figure {number}: ")
+    computed = found.figures(Work(tmp_path, tmp_path / "kept", Effort(seeds=1), is_demo=True))
+    text = found.text(computed)
+    assert "Published" in text
+    assert "| 50% |" in text or number == 6
+    assert found.picture is not None
+    save_figure(found.picture(computed), tmp_path / "curves.svg")
+    assert (tmp_path / "curves.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_curves_are_those_of_the_tables(tmp_path: Path) -> None:
+    work = Work(tmp_path, tmp_path / "kept", Effort(seeds=1), is_demo=True)
+    curves = paper_table("s1-fig3").figures(work)["sets"][0]["curves"]
+    lines = {line["method"]: line for line in paper_table("s1-table3").figures(work)["sets"][0]["lines"]}
+    for name, curve in curves.items():
+        assert np.mean(curve["error"]) == pytest.approx(lines[name]["error"], abs=1e-4)
+        assert np.mean(curve["sd"]) == pytest.approx(lines[name]["sd"], abs=1e-4)
+    # More judgements, smaller errors.
+    assert curves["baseline"]["error"][-1] < curves["baseline"]["error"][0]

@@ -104,7 +104,10 @@ def test_every_method_of_the_main_table_runs(work: Work, setting: Setting) -> No
     }
 
 
-def test_every_method_of_the_appendix_runs(work: Work, setting: Setting) -> None:
+def test_every_method_of_the_appendix_runs(
+    work: Work, setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Work, "embedding", lambda self, name: "tfidf")
     shown = replace(setting, also=("judge",), human_as_metric=True)
     cheap = [row for row in appendix.ROWS if "search" not in row.method]
     rows = [row.row("learned", "judge") for row in cheap]

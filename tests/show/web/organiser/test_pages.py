@@ -30,6 +30,8 @@ FORMS = (
     "/raters/invite",
     "/raters/retire",
     "/next",
+    "/budget",
+    "/decide",
     "/leave",
     "/downloads/release.zip",
 )
@@ -184,6 +186,22 @@ def test_the_next_round(organiser: Organiser) -> None:
     assert "there is nothing more to ask" in organiser.send("/next", data="data")
     assert "every chosen item was judged or assigned." in organiser.page()
     assert "There is no data set" in organiser.send("/next", 422, data="other")
+
+
+def test_a_running_campaign_gets_a_larger_budget(tmp_path: Path) -> None:
+    with served(tmp_path, strategy="auto", budget=4) as app:
+        organiser, campaign = Organiser(app), web_of(app).campaign
+        answer_all(campaign)
+        assert "there is nothing more to ask" in organiser.send("/next", data="data")
+        assert 'name="budget" required size="8" maxlength="20" value="4"' in organiser.page("/next")
+        assert "The budget is changed" in organiser.send("/budget", data="data", budget="8")
+        assert campaign.budgets() == {"data": "8"}
+        assert "The next round is drawn" in organiser.send("/next", data="data")
+        assert organiser.web.audit.entries()[1].detail == {"data": "data", "budget": "8"}
+        # Raters are asked for it at once, without a new start.
+        assert Visitor(app, "anna").question()["page"] is not None
+        assert "must be a finite number above zero" in organiser.send("/budget", 422, data="data", budget="0")
+        assert "a count (100)" in organiser.send("/budget", 422, data="data", budget="many")
 
 
 def test_a_round_drawn_early(organiser: Organiser) -> None:

@@ -87,12 +87,12 @@ class Progress:
             if result.target == CHOSEN_ITEMS:
                 raise UsageError(
                     f"The rounds of {self.strategy.name} have no known probabilities, so nothing can be "
-                    "tested on them: stop by budget_spent, or choose by uniform, waves or allocate."
+                    "tested on them: stop by budget_spent, or choose by auto, waves or uniform."
                 )
             if not self.strategy.gives_errors:
                 raise UsageError(
                     f"The rounds of {self.strategy.name} give scores without errors, so nothing can be "
-                    "tested on them: stop by budget_spent, or choose by uniform, waves or allocate."
+                    "tested on them: stop by budget_spent, or choose by auto, waves or uniform."
                 )
             self.cache[target, count] = result
         return self.cache[target, count]

@@ -10,7 +10,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from sparingly.base.arrays import Floats, Mask, ratio
-from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.checks import check_names
+from sparingly.base.errors import UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.pairs import chance_of_lead
 from sparingly.infer.rank.pair_tests import pair_errors, pair_tells
@@ -186,9 +187,7 @@ class MarginSettled(TestingStop):
                 f"are equivalent), with an error rate of {self.alpha:g}."
             )
         models = progress.state.data.models
-        for name in (self.model, self.against):
-            if name not in models:
-                raise UnknownNameError("model", name, models)
+        check_names("model", (self.model, self.against), models)
         answer = self.answer(looks, models.index(self.model), models.index(self.against))
         if answer is None:
             return None
@@ -375,9 +374,7 @@ class Hypergeometric(Stop):
     def check(self, progress: Progress) -> Stopped | None:
         """Stop when one of the two models leads clearly."""
         state = progress.state
-        for name in self.models:
-            if name not in state.data.models:
-                raise UnknownNameError("model", name, state.data.models)
+        check_names("model", self.models, state.data.models)
         names = self.models or state.data.models
         if len(names) != 2:
             raise UsageError(

@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 
 from sparingly.data.scale import Scale
 from sparingly.data.texts import same_text
-from sparingly.run.campaign.known import KnownItems
+from sparingly.run.campaign.access import is_reviewer
+from sparingly.run.campaign.known import KnownItems, KnownKind
 from sparingly.run.campaign.rater_pages import Page
 from sparingly.run.forms.question import Output, Question, QuestionTexts, output_label
 from sparingly.run.forms.spans import SpansForm
+from sparingly.run.raters.controls import damaged_output
 from sparingly.show.web.rater.queue import PageProgress, PageQueue
 from sparingly.show.web.rater.submission import Draft, asked_as
 from sparingly.show.web.sessions import Session
@@ -148,31 +150,65 @@ class PageViews:
     def __init__(self, web: Web, queue: PageQueue) -> None:
         self.web, self.queue = web, queue
 
-    def handle(self, page: Page, *, again: bool = False) -> str:
+    def handle(self, page: Page, again: KnownKind | None = None) -> str:
         """Return what a page is called in addresses; one that is judged a second time is another page."""
-        return self.web.sessions.handle("page again" if again else "page", *map(str, page))
+        return self.web.sessions.handle(f"page {again}" if again else "page", *map(str, page))
 
     def questions(
-        self, session: Session, page: Page, *, everything: bool = False, judged: bool = False
+        self, session: Session, page: Page, *, everything: bool = False, again: KnownKind | None = None
     ) -> list[Question]:
-        """Return the questions of a page, as this rater is shown them."""
+        """Return the questions of a page, as this rater is shown them.
+
+        ``again`` are those that the rater has judged: a ``repeat``, or a ``control`` with damaged outputs.
+        """
         board, keyed = self.web.board, self.web.sessions.handle
 
         def handle(*parts: str) -> str:
             return keyed(session.id, *parts)
 
         exact = self.web.single_form.answers == "spans"
+        # An order is of all outputs, whoever has judged some of them.
+        everything = everything or self.web.single_form.answers == "ranking"
         bare = board.pages[page] if everything else self.queue.questions(session.rater, page)
-        if judged:
+        if again:
             bare = [one for one in bare if board.last_answers(session.rater, one.cell, one.round)]
         texts = board.texts(page.data)
         source = texts.fill(Question(page.item)).source
-        return [
+        questions = [
             replace(question, source=source)
             for question in page_questions(page, bare, texts, session.rater, keyed, handle, exact=exact)
         ]
+        return self._damaged(session.rater, questions) if again == "control" else questions
 
-    def view(self, session: Session, page: Page, *, again: bool = False) -> PageView:
+    def _damaged(self, rater: str, questions: list[Question]) -> list[Question]:
+        """Return questions with damaged outputs: all that have scores, of those that are compared the worst.
+
+        What is damaged is a control item: it must not be judged better than it was undamaged.
+        """
+        board = self.web.board
+        worst: dict[str, float] = {}
+        for question in questions:
+            earlier = board.last_answers(rater, asked_as(question).cell, question.round)
+            worst[question.id] = next(iter(earlier.values())).score if earlier else 0.0
+        least = min(questions, key=lambda question: worst[question.id], default=None)
+        found = []
+        for question in questions:
+            data, outputs = board.texts(question.data).data, list(question.outputs)
+            # The loser of two; in an order the last one; of scored outputs each.
+            place = 0
+            if question.other is not None:
+                loser = asked_as(question).models[worst[question.id] > 0]
+                place = next(at for at, output in enumerate(outputs) if loser in output.models)
+            elif self.web.single_form.compares and question is not least:
+                found.append(question)
+                continue
+            row, model = data.positions([question.item])[0], data.models.index(outputs[place].models[0])
+            text = damaged_output(data, int(row), model, self.web.campaign.settings.seed)
+            outputs[place] = replace(outputs[place], text=text or outputs[place].text)
+            found.append(replace(question, outputs=tuple(outputs), control="degraded" if text else None))
+        return found
+
+    def view(self, session: Session, page: Page, again: KnownKind | None = None) -> PageView:
         """Return what a page shows, with what the rater typed or answered before; ``again`` without that."""
         web, rater = self.web, session.rater
         content = None if again else web.drafts.read(rater, page.data, page.item)
@@ -182,14 +218,14 @@ class PageViews:
         item = web.board.texts(page.data).fill(Question(page.item), before=ITEMS_BEFORE, after=ITEMS_AFTER)
         return self._page(
             rater,
-            self.handle(page, again=again),
-            self.questions(session, page, judged=again),
+            self.handle(page, again),
+            self.questions(session, page, again=again),
             item,
             draft,
             previous=None if previous is None else self.handle(previous),
             draft_lost=saved is None,
             revised=not again and web.board.is_done_by(rater, page),
-            blank=again,
+            blank=again is not None,
         )
 
     def known_handle(self, known: KnownItems, item: str) -> str:
@@ -209,8 +245,11 @@ class PageViews:
             key=lambda question: keyed("order of cards", *parts, question.model),
         )
 
-    def known_view(self, session: Session, known: KnownItems, item: str) -> PageView:
-        """Return the page of an item with a known answer; a control item looks like any other."""
+    def known_view(self, session: Session, known: KnownItems, item: str, seconds: float = 0.0) -> PageView:
+        """Return the page of an item with a known answer; a control item looks like any other.
+
+        After a try that was wrong the time goes on from its seconds.
+        """
         texts = known.texts.fill(Question(item), before=ITEMS_BEFORE, after=ITEMS_AFTER)
         previous = None if known.kind == "tutorial" else self.queue.before(session.rater, None)
         return self._page(
@@ -218,7 +257,7 @@ class PageViews:
             self.known_handle(known, item),
             self.known_questions(session, known, item),
             texts,
-            Draft(),
+            Draft(seconds=seconds),
             previous=None if previous is None else self.handle(previous),
             tutorial=(known.items.index(item) + 1, len(known.items)) if known.kind == "tutorial" else None,
         )
@@ -342,17 +381,19 @@ class PageViews:
         if images is None:
             return _turns(text, markdown=markdown)
         shown: list[DisplayText] = []
-        for words, path in images.parts(text or ""):
+        for speaker, words, path in images.parts(text):
             name = None if path is None else images.name_of(path)
-            shown += (
-                _turns(words or path, markdown=markdown) if name is None else [DisplayText(words, image=name)]
+            shown.append(
+                display_text(words or path, markdown=markdown, speaker=speaker)
+                if name is None
+                else DisplayText(words, speaker=speaker, image=name)
             )
         return shown
 
     def _earlier(self, question: Question, rater: str) -> tuple[str, ...]:
-        """Return, for the one who adjudicates, what those who disagree said of an output."""
+        """Return, for a reviewer, what those who disagree said of an output."""
         board, asked = self.web.board, asked_as(question)
-        if rater != board.adjudicator or not board.adjudicates(rater, asked):
+        if not is_reviewer(rater) or not board.adjudicates(rater, asked):
             return ()
         sides = question.model == first_models(question)[0]
         shown = []

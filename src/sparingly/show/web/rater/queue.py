@@ -8,6 +8,7 @@ from itertools import chain
 
 from sqlalchemy import Connection
 
+from sparingly.run.campaign.access import is_reviewer
 from sparingly.run.campaign.journal import Journal, utc_now
 from sparingly.run.campaign.rater_pages import Leases, Page, PageBoard, PageUnit
 from sparingly.run.forms.question import Question
@@ -159,7 +160,7 @@ class PageQueue:
 
     def _is_assigned(self, rater: str) -> bool:
         """Say whether a rater judges what was assigned; who adjudicates takes what others disagree about."""
-        return self.web.assignment is not None and rater != self.board.adjudicator
+        return self.web.assignment is not None and not is_reviewer(rater)
 
     def _assigned(self, rater: str) -> list[Page]:
         assignment = self.web.assignment

@@ -11,6 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, RedirectResponse, Response
 
 from sparingly.base.errors import UsageError
+from sparingly.run.campaign.access import is_reviewer
 from sparingly.run.campaign.answers import RefusedError
 from sparingly.show.web.entry import Fields, RaterForm, RaterProgram, RaterSession
 from sparingly.show.web.images import KINDS
@@ -50,6 +51,7 @@ def show_current(session: RaterSession, service: Served) -> Response:
         why=service.why_nothing(session.rater),
         progress=service.queue.progress(session.rater),
         previous=None if previous is None else service.views.handle(previous),
+        reviews=is_reviewer(session.rater),
         panel=web.panel if service.queue.may_complete(session.rater) else None,
     )
 
@@ -120,16 +122,17 @@ def take_answer(handle: str, session: RaterForm, service: Served, fields: Fields
         page_sent = from_form(handle, fields, service.aspects)
         service.take(session, page_sent)
     except (UsageError, RefusedError) as error:
-        known, again = service.known(handle), service.repeated(session.rater, handle)
+        known, again = service.known(handle), service.judged_again(session.rater, handle)
         page = None if known or again is not None else service.answerable(session, handle, page_sent)
         if page is not None and page_sent is not None:
             service.keep_draft(session, page, page_sent)
         if (guide := service.guide(session.rater)) is not None:
             return _guidelines_page(session, service, guide, status=422, problem=str(error))
         if known is not None:
-            view = service.views.known_view(session, *known)
+            spent = 0.0 if page_sent is None else page_sent.seconds or 0.0
+            view = service.views.known_view(session, *known, spent)
         elif again is not None:
-            view = service.views.view(session, again, again=True)
+            view = service.views.view(session, *again)
         elif page is not None:
             view = service.views.view(session, page)
         else:
@@ -142,7 +145,7 @@ def take_answer(handle: str, session: RaterForm, service: Served, fields: Fields
 def keep_draft(handle: str, session: RaterForm, service: Served, fields: Fields) -> Response:
     """Keep what a rater has typed so far."""
     submission = from_form(handle, fields, service.aspects)
-    if service.known(handle) is not None or service.repeated(session.rater, handle) is not None:
+    if service.known(handle) is not None or service.judged_again(session.rater, handle) is not None:
         return Response(status_code=204)
     page = service.answerable(session, handle, submission)
     if page is None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from sparingly.base.errors import UsageError
+from sparingly.run.campaign.access import is_reviewer
 from sparingly.run.campaign.answers import JUDGED, OUTDATED, Acknowledgement, cell_of, check_score
-from sparingly.run.campaign.known import TOLERANCE, KnownAnswer, KnownItems
+from sparingly.run.campaign.known import TOLERANCE, KnownAnswer, KnownItems, KnownKind
 from sparingly.run.campaign.rater_pages import Page
 from sparingly.run.forms.question import output_label
 from sparingly.show.web.entry import text_of
@@ -15,7 +17,7 @@ from sparingly.show.web.rater.queue import PageQueue
 from sparingly.show.web.rater.submission import Draft, SentPage, answers_to
 from sparingly.show.web.sessions import Session
 from sparingly.show.web.texts import GuideView, guide_view, storable
-from sparingly.show.web.web import Web
+from sparingly.show.web.web import DAMAGED, Web
 
 _LONGEST_DRAFT = 500_000
 # A control item comes after so many pages.
@@ -74,54 +76,57 @@ class RaterService:
         """Return what a rater is to judge now: the tutorial, a control item that is due, or a page."""
         page = self.queue.current(session.rater)
         # Nobody does the tutorial for nothing: it comes where there is something to judge.
-        if page is None:
-            return None
+        if page is None or is_reviewer(session.rater):
+            return None if page is None else self.views.view(session, page)
         known = self.web.known_tutorial
         if known is not None:
             passed = self.web.known_answers.items(session.rater, "passed")
             for item in known.items:
                 if item not in passed:
                     return self.views.known_view(session, known, item)
+        rated = self.web.board.rated_by(session.rater)
+        done = self.web.known_answers.items(session.rater, "control")
+        # One after every tenth page, the first after the fifth; each rater has an order of their own.
+        is_due = len(done) < (len(rated) + CONTROL_EVERY // 2) // CONTROL_EVERY
         known = self.web.known_controls
-        if known is not None:
-            done = self.web.known_answers.items(session.rater, "control")
-            pages = len(self.web.board.done_by(session.rater))
-            # One after every tenth page, the first after the fifth; each rater has an order of their own.
-            if len(done) < (pages + CONTROL_EVERY // 2) // CONTROL_EVERY and len(done) < len(known.items):
-                order = sorted(
-                    known.items, key=lambda item: self.web.sessions.handle("controls", session.rater, item)
-                )
-                item = next(item for item in order if item not in done)
-                return self.views.known_view(session, known, item)
-        repeat = self._due_repeat(session.rater)
-        return (
-            self.views.view(session, page) if repeat is None else self.views.view(session, repeat, again=True)
+        if known is not None and is_due and len(done) < len(known.items):
+            order = sorted(
+                known.items, key=lambda item: self.web.sessions.handle("controls", session.rater, item)
+            )
+            item = next(item for item in order if item not in done)
+            return self.views.known_view(session, known, item)
+        repeated = self.web.known_answers.items(session.rater, "repeat")
+        earlier = sorted(
+            (page for page in rated[:-REPEAT_AFTER] if page.item not in done | repeated),
+            key=lambda page: self.web.sessions.handle("repeats", session.rater, *map(str, page)),
         )
+        if is_due and self.web.controls == DAMAGED:
+            for one in earlier:
+                if any(question.control for question in self.views.questions(session, one, again="control")):
+                    return self.views.view(session, one, "control")
+        if earlier and len(repeated) < int(self.web.repeats * len(rated)):
+            return self.views.view(session, earlier[0], "repeat")
+        return self.views.view(session, page)
 
-    def _due_repeat(self, rater: str) -> Page | None:
-        """Return the page that a rater is to judge a second time now."""
-        if not self.web.repeats:
-            return None
-        pages = self.web.board.rated_by(rater)
-        done = self.web.known_answers.items(rater, "repeat")
-        open_pages = [page for page in pages[:-REPEAT_AFTER] if page.item not in done]
-        if len(done) >= int(self.web.repeats * len(pages)) or not open_pages:
-            return None
-        return min(open_pages, key=lambda page: self.web.sessions.handle("repeats", rater, *map(str, page)))
+    def judged_again(self, rater: str, handle: str) -> tuple[Page, KnownKind] | None:
+        """Return the page that a rater judges a second time under a handle, and what for."""
+        kinds: list[KnownKind] = ["repeat"] if self.web.repeats else []
+        kinds += ["control"] if self.web.controls == DAMAGED else []
+        pages = self.web.board.rated_by(rater) if kinds else []
+        found = ((page, kind) for page in pages for kind in kinds if self.views.handle(page, kind) == handle)
+        return next(found, None)
 
-    def repeated(self, rater: str, handle: str) -> Page | None:
-        """Return the page that a rater judges a second time under a handle."""
-        if not self.web.repeats:
-            return None
-        pages = self.web.board.rated_by(rater)
-        return next((page for page in pages if self.views.handle(page, again=True) == handle), None)
-
-    def _take_repeat(self, session: Session, page: Page, submission: SentPage) -> list[Acknowledgement]:
-        questions = self.views.questions(session, page, judged=True)
+    def _take_again(
+        self, session: Session, page: Page, kind: KnownKind, submission: SentPage
+    ) -> list[Acknowledgement]:
+        questions = self.views.questions(session, page, again=kind)
+        damaged = {name for question in questions if question.control for name in question.models}
         answers = answers_to(questions, submission, session.rater, self.web)
         found = []
         for answer in answers:
             model, other, score = cell_of(answer)
+            if kind == "control" and model not in damaged:
+                continue
             earlier = self.web.board.last_answers(
                 session.rater, (page.data, page.item, model, other), page.round
             )
@@ -135,9 +140,13 @@ class RaterService:
                 check_score(self.web.campaign.settings, aspect, answer)
                 ends = (-1.0, 1.0) if other else self.web.campaign.settings.aspects[aspect]
                 far = TOLERANCE * (ends[1] - ends[0]) if ends is not None else 0.0
-                is_alike = abs(score - before) <= far + 1e-9
-                found.append(KnownAnswer(page.item, label, aspect, score, before, is_alike, answer.seconds))
-        self.web.known_answers.save(session.rater, "repeat", found)
+                # Of two outputs the loser is damaged, which is the second where the first was better.
+                rise = before - score if other and before > 0 else score - before
+                is_right = (rise if kind == "control" else abs(rise) - far) <= 1e-9
+                found.append(KnownAnswer(page.item, label, aspect, score, before, is_right, None))
+        spent = sum(answer.seconds or 0.0 for answer in answers)
+        each = [replace(one, seconds=spent / len(found) if spent else None) for one in found]
+        self.web.known_answers.save(session.rater, kind, each)
         return [Acknowledgement(line, "new") for line, _ in enumerate(found, 1)]
 
     def known(self, handle: str) -> tuple[KnownItems, str] | None:
@@ -188,8 +197,8 @@ class RaterService:
             raise UsageError(OUTDATED)
         if (known := self.known(submission.page)) is not None:
             return self._take_known(session, *known, submission)
-        if (again := self.repeated(session.rater, submission.page)) is not None:
-            return self._take_repeat(session, again, submission)
+        if (again := self.judged_again(session.rater, submission.page)) is not None:
+            return self._take_again(session, *again, submission)
         page = self.answerable(session, submission.page, submission)
         if page is None:
             raise UsageError("This page is not open to you any more. Load the page again.")
@@ -221,7 +230,8 @@ class RaterService:
         """Return the guidelines where a rater has to accept them before anything is shown."""
         self.web.board.refresh()
         guidelines = self.web.board.guidelines
-        if guidelines is None:
+        # Reviewers decide for the organiser, whose guidelines these are.
+        if guidelines is None or is_reviewer(rater):
             return None
         unread, consent, details = self.web.acceptances.missing(rater, guidelines)
         if not unread:
@@ -258,6 +268,8 @@ class RaterService:
     def why_nothing(self, rater: str) -> str:
         """Say to a rater why there is nothing to judge."""
         board = self.web.board
+        if is_reviewer(rater):
+            return "No two raters disagree at the moment."
         if self.guide(rater) is not None:
             return "Read and accept the guidelines first, on the page /rate."
         if self.queue.has_done_enough(rater):

@@ -16,6 +16,7 @@ from sparingly.data.scale import Scale
 from sparingly.run.forms.answer import Answer, Placement
 from sparingly.run.forms.form import REASONS
 from sparingly.run.forms.question import Output, Question
+from sparingly.run.forms.ranking import RankingForm
 from sparingly.run.forms.spans import SpansForm, checked_spans
 from sparingly.show.web.texts import storable
 from sparingly.show.web.web import Web
@@ -184,6 +185,7 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
         raise UsageError("The questions on this page have changed. Check your answers, then submit.")
     if set(by_handle) != handles or len(by_handle) != len(submission.cards):
         raise UsageError("Judge every output on the page.")
+    by_handle = _ordered(questions, by_handle, web)
     answers: list[Answer] = []
     skips: list[Answer] = []
     guidelines = web.board.guidelines
@@ -249,11 +251,28 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
                     )
                 )
     seconds = submission.seconds
-    if seconds is None or not math.isfinite(seconds) or not answers:
+    if seconds is None or not math.isfinite(seconds):
         return [*answers, *skips]
     # The time spent on a page is divided over its answers: their sum is what is paid for.
-    seconds_each = round(min(max(seconds, 0.0), MOST_SECONDS) / len(answers), 3)
-    return [*(replace(answer, seconds=seconds_each) for answer in answers), *skips]
+    timed = answers or skips
+    seconds_each = round(min(max(seconds, 0.0), MOST_SECONDS) / len(timed), 3)
+    timed = [replace(answer, seconds=seconds_each) for answer in timed]
+    return [*timed, *skips] if answers else timed
+
+
+def _ordered(questions: Sequence[Question], cards: dict[str, SentAnswer], web: Web) -> dict[str, SentAnswer]:
+    """Return the cards of a page; where raters give an order, with the scores that it stands for."""
+    form, ((aspect, ends), *_) = web.single_form, web.campaign.settings.aspects.items()
+    if not isinstance(form, RankingForm):
+        return cards
+    judged = [question for question in questions if not cards[question.id].skip]
+    places = [cards[question.id].scores.get(aspect, math.nan) for question in judged]
+    if any(not math.isfinite(place) for place in places):
+        raise UsageError("Judge every output on the page.")
+    counts = [len(question.models) for question in judged]
+    scores = form.scores(places, counts, Scale() if ends is None else Scale(*ends))
+    placed = zip(judged, scores, strict=True)
+    return {**cards, **{one.id: replace(cards[one.id], scores={aspect: score}) for one, score in placed}}
 
 
 def asked_as(question: Question) -> Question:

@@ -92,7 +92,8 @@
     .flatMap((card) => [...card.querySelectorAll("fieldset.choices")]);
   const open = () => groups().filter((group) => !group.querySelector(":checked"));
   const missing = () => [
-    ...open(), ...[...form.querySelectorAll(".output:not(.skipped) input[type=number]")].filter((field) => field.value === ""),
+    ...open(),
+    ...[...form.querySelectorAll(".output:not(.skipped) :is(input[type=number], [data-place] + input)")].filter((field) => field.value === ""),
   ];
   const current = () => {
     const here = document.activeElement && document.activeElement.closest("fieldset.choices");
@@ -111,8 +112,40 @@
     if (commented()) return;
     const [next] = missing();
     if (!next) form.requestSubmit();
-    else goTo(next.closest(".output"));
+    else if (!placed().length) goTo(next.closest(".output"));
   };
+  // --- an order: the outputs are pressed, the best first; of the numbers that are sent only the order counts ---
+  let tied = false;
+  const placed = () => [...form.querySelectorAll(".output:not(.skipped) [data-place] + input")];
+  const places = () => {
+    const given = placed().filter((field) => field.value !== "").map((field) => Number(field.value));
+    for (const field of placed()) {
+      const button = field.previousElementSibling, rank = given.filter((one) => one > Number(field.value)).length + 1;
+      button.setAttribute("aria-pressed", String(field.value !== ""));
+      button.querySelector("b").textContent = field.value === "" ? "" : String(rank);
+    }
+    for (const button of form.querySelectorAll("[data-tie]")) button.setAttribute("aria-pressed", String(tied));
+    return given;
+  };
+  const put = (button) => {
+    const field = button.nextElementSibling, given = places();
+    field.value = field.value !== "" ? "" : String(tied && given.length ? Math.min(...given) : Math.min(0, ...given) - 1);
+    tied = false;
+    places();
+    say(`${button.closest(".output").querySelector("h2").textContent}: ${button.querySelector("b").textContent || tr("no place")}`);
+    later();
+    pause();
+  };
+  const tie = () => { tied = !tied; places(); };
+  const unplace = () => {
+    const least = Math.min(...places());
+    put(placed().find((field) => field.value !== "" && Number(field.value) === least).previousElementSibling);
+  };
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-place]");
+    if (button && form) put(button);
+  });
+
   const choose = (radio) => {
     if (!radio) return;
     radio.checked = true;
@@ -124,10 +157,14 @@
     if (!form || event.ctrlKey || event.metaKey || event.altKey || writes(event.target)) return;
     // A long text that has the focus is scrolled by the arrows.
     if (event.target.matches(".text") && event.key === "ArrowDown") return;
+    const ranked = [...form.querySelectorAll("[data-place]")].find((button) => button.querySelector("kbd").textContent === event.key.toUpperCase());
     const group = current();
     const arrows = { ArrowLeft: 0, ArrowDown: 1, ArrowRight: 2 };
     const place = group && group.classList.contains("versus") ? arrows[event.key] : Number(event.key) - 1;
     if (group && place >= 0 && group.querySelectorAll("input")[place]) choose(group.querySelectorAll("input")[place]);
+    else if (ranked) put(ranked);
+    else if (event.key === "=" && placed().length) tie();
+    else if (event.key === "Backspace" && placed().some((field) => field.value !== "")) unplace();
     else if (event.key === "Backspace" && "advances" in form.dataset) {
       const previous = document.getElementById("previous");
       if (!previous) return;
@@ -258,12 +295,14 @@
     say(`${tr("Best first")}: ${sorted.map((card) => card.querySelector("h2").textContent).join(", ")}.`);
   };
   const sorting = () => {
-    if (form.dataset.form !== "contrastive") return;
-    const button = document.createElement("button");
+    const more = { contrastive: ["order", tr("Best first"), order], ranking: ["tie", tr("The next one is as good as the last one"), tie] };
+    if (!(form.dataset.form in more)) return;
+    const button = document.createElement("button"), [kind, words, action] = more[form.dataset.form];
     button.type = "button";
-    button.dataset.order = "";
-    button.textContent = tr("Best first");
-    button.addEventListener("click", order);
+    button.dataset[kind] = "";
+    button.textContent = words;
+    button.addEventListener("click", action);
+    if (kind === "tie") places();
     form.querySelector(".send").prepend(button);
   };
 

@@ -1,21 +1,19 @@
-"""What adaptive strategies do to scores: bias, errors against random's, the ranking and the intervals.
+"""Scores after rounds: bias, errors against random's, the ranking and the intervals.
 
-    python -m benchmarks.unequal_depths --jobs 8            every cell, written into docs/research/coverage.md
-    python -m benchmarks.unequal_depths --strategy auto     the cells of one strategy; others stay as they are
-    python -m benchmarks.unequal_depths --runs 100 --print  the same with fewer runs, printed only
+    python -m benchmarks.rounds_scores --jobs 8            every cell, written into docs/research/coverage.md
+    python -m benchmarks.rounds_scores --strategy auto     the cells of one strategy; others stay as they are
+    python -m benchmarks.rounds_scores --runs 100 --print  the same with fewer runs, printed only
 
 Every strategy is replayed on fully judged sets, of real and of made scores, with a quarter of the items as
 the budget (25 to 100). *Bias*: the mean error of a model's score over the runs, in its mean standard errors;
 the worst model counts, and the root mean square over models with the noise of the runs taken out. Runs of
-``auto`` and ``allocate`` follow an order whose first n items are a sample without bias: the part of the mean
-error that their plain mean shares, noise of the runs, is taken out by regression (a control variate).
+``auto`` follow an order whose first n items are a sample without bias: the part of the mean error that their
+plain mean shares, noise of the runs, is taken out by regression (a control variate).
 *Error*: the root mean square error over that of a plain mean of as many random labels, the mean over models.
 *Accuracy*: soft pairwise accuracy of the expected p-values. *Held*, *printed*: 95 % intervals.
-``auto:inflation=9`` gives labels to models by the ranking alone, whatever that does to scores.
 
-Finished parts are saved in .bench/depths/, so that an interrupted run goes on where it stopped. It exits with
-1 when the bias of a model of ``auto`` or ``allocate`` is above 0.1 standard errors by more than noise
-explains (Holm).
+Finished parts are saved in .bench/rounds/, so that an interrupted run goes on where it stopped. It exits with
+1 when the bias of a model of ``auto`` is above 0.1 standard errors by more than noise explains (Holm).
 """
 
 from __future__ import annotations
@@ -44,16 +42,13 @@ Figures = dict[tuple[str, str], dict[str, Any]]
 ROOT = Path(__file__).resolve().parent.parent
 PAGE, RESULTS = (
     ROOT / "docs" / "research" / "coverage.md",
-    ROOT / "benchmarks" / "results" / "unequal_depths.json",
+    ROOT / "benchmarks" / "results" / "rounds_scores.json",
 )
-SAVED = ROOT / ".bench" / "depths"
-STRATEGIES = ("auto", "auto:inflation=9", "waves", "allocate")
-ALONG_ORDER = ("auto", "allocate")
-# The share by which depths may raise variances was chosen on the first four sets, and checked on the others.
-CHOSEN_ON = ("made", "summeval:coherence", "topicalchat_usr:overall", "biomqm_enfr:mqm")
+SAVED = ROOT / ".bench" / "rounds"
+STRATEGIES = ("auto", "waves")
 CASES = (
-    *CHOSEN_ON, "made:skewed", "thumb_mscoco:human_score", "frank_cnndm_notext:Factuality",
-    "newsroom:relevance",
+    "made", "summeval:coherence", "topicalchat_usr:overall", "biomqm_enfr:mqm", "made:skewed",
+    "thumb_mscoco:human_score", "frank_cnndm_notext:Factuality", "newsroom:relevance",
 )  # fmt: skip
 MOST_BIAS, PART = 0.1, 25
 
@@ -137,11 +132,7 @@ def summary(case: str, strategy: str, rows: dict[str, Any], folder: Path) -> dic
     truth = data.truth(aspect)
     error, se = np.array(rows["error"]), np.array(rows["se"], float)
     runs = len(error)
-    own = (
-        without_shared_noise(error, controls(case, runs, folder))
-        if strategy.startswith(ALONG_ORDER)
-        else error
-    )
+    own = without_shared_noise(error, controls(case, runs, folder)) if strategy == "auto" else error
     bias = own.mean(axis=0) / np.nanmean(se, axis=0)
     noise = own.std(axis=0, ddof=1) / np.nanmean(se, axis=0) / np.sqrt(runs)
     random = truth.std(axis=0, ddof=1) * np.sqrt(1.0 / np.mean(rows["spent"]) - 1.0 / len(truth))
@@ -167,13 +158,13 @@ def summary(case: str, strategy: str, rows: dict[str, Any], folder: Path) -> dic
 
 
 def biased(figures: Figures) -> list[tuple[str, str, int]]:
-    """Return the models of ``auto`` and ``allocate`` with a bias above 0.1 standard errors, after Holm."""
+    """Return the models of ``auto`` with a bias above 0.1 standard errors, after Holm."""
     from scipy.special import ndtr
 
     every = [
         (float(ndtr((MOST_BIAS - abs(bias)) / noise)), (case, strategy, place))
         for (case, strategy), one in figures.items()
-        if strategy in ALONG_ORDER
+        if strategy == "auto"
         for place, (bias, noise) in enumerate(zip(one["bias"], one["bias_error"], strict=True))
     ]
     above = []
@@ -186,7 +177,7 @@ def biased(figures: Figures) -> list[tuple[str, str, int]]:
 
 def code() -> str:
     """Return a digest of the code that decides about the figures."""
-    return code_digest(("infer", "run/rounds"), ("unequal_depths.py",))
+    return code_digest(("infer", "run/rounds"), ("rounds_scores.py",))
 
 
 def computed(
@@ -261,27 +252,21 @@ def block(figures: Figures) -> str:
     return (
         f"{table(head, rows, texts=2)}\n\nBias in standard errors (the worst of a set's models, and the root "
         "mean square over models less noise). Error over that of as many random labels, mean over sets: "
-        f"{_means(figures)}. {len(biased(figures))} models of `auto` "
-        "and `allocate` have a bias above 0.1 standard errors by "
-        f"more than noise explains (Holm). `python -m benchmarks.unequal_depths`, {date.today().isoformat()}."
+        f"{_means(figures)}. {len(biased(figures))} models of `auto` have a bias above 0.1 standard errors "
+        "by more than noise explains (Holm). "
+        f"`python -m benchmarks.rounds_scores`, {date.today().isoformat()}."
     )
 
 
 def _means(figures: Figures) -> str:
-    """Return the mean error of every strategy: over all of its sets, and over those nothing was chosen on."""
+    """Return the mean error of every strategy over its sets."""
     parts = []
     for strategy in STRATEGIES:
-        every = {case: one for (case, name), one in figures.items() if name == strategy}
-        texts = []
-        for cases in (list(every), [case for case in every if case not in CHOSEN_ON]):
-            if cases:
-                errors = np.array([every[case]["error_error"] for case in cases])
-                mean = np.mean([every[case]["error"] for case in cases])
-                texts.append(
-                    f"{mean:.3f} ± {np.sqrt((errors**2).sum()) / len(cases):.3f} ({len(cases)} sets)"
-                )
-        if texts:
-            parts.append(f"`{strategy}` {', left-out ones '.join(texts)}")
+        of_sets = [one for (_, name), one in figures.items() if name == strategy]
+        if of_sets:
+            mean = np.mean([one["error"] for one in of_sets])
+            noise = np.sqrt(sum(one["error_error"] ** 2 for one in of_sets)) / len(of_sets)
+            parts.append(f"`{strategy}` {mean:.3f} ± {noise:.3f} ({len(of_sets)} sets)")
     return "; ".join(parts)
 
 
@@ -304,7 +289,7 @@ def main(arguments: list[str] | None = None) -> int:
         rows = [{**one, "set": case, "strategy": strategy} for (case, strategy), one in found.items()]
         about = {"date": date.today().isoformat(), "version": sparingly.__version__}
         write_whole(RESULTS, json.dumps({**about, "cells": rows}, indent=1, ensure_ascii=False) + "\n")
-        write_whole(PAGE, replaced(PAGE.read_text(encoding="utf-8"), {"depths": block(found)}))
+        write_whole(PAGE, replaced(PAGE.read_text(encoding="utf-8"), {"rounds": block(found)}))
     above = biased(found)
     for where in above:
         print(f"biased: {where}", file=sys.stderr)

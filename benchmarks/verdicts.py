@@ -1,0 +1,78 @@
+"""Whether the tables of the papers reproduce, from reading what was computed beside the published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+# name -> yes; direction, where methods stand in the published order but by other amounts; or no, because.
+REPRODUCES: Mapping[str, str] = MappingProxyType(
+    {
+        "s0-fig4": "direction: two of the nine pairs of languages are here; gains are smaller.",
+        "s0-fig5": "no: the models learned from far more; here hardly anything is predicted from sources.",
+        "s0-fig6": "direction: other sets; the better the metric, the fewer labels, as published.",
+        "s0-fig7": "direction: GPT-4's ratings stand for G-Eval, and SummEval has 12 models here.",
+        "s0-table1": "direction: two of the nine pairs of languages are here.",
+        "s0-table2": "direction: most of the gain is short documents, which random utilities find too.",
+        "s0-table3": "no: the published gain comes from costs whose cheapest item is free.",
+        "s0-table4": "direction: crowds gain less than published, on three settings.",
+        "s0-table5": "direction: fewer labels, by other shares; a first crossing flatters.",
+        "s0-table6": "direction: GPT-4's ratings stand for G-Eval.",
+        "s0-table8": "direction: two of the nine pairs of languages are here.",
+        "s0-table9": "yes",
+        "s0-table10": "direction: the metric is fixed beforehand here, and the best one of each set there.",
+        "s1-table1": "direction: other raters; proportional strata gain less.",
+        "s1-table2": "yes",
+        "s1-table3": "direction: several metrics at once are harmful here, as they nearly repeat each other.",
+        "s1-table4": "yes",
+        "s1-table5": "yes",
+        "s1-table6": "direction: BLEURT and COMET of 2021 are not here, so that only documents gain.",
+        "s1-table12": "direction: other raters.",
+        "s1-fig2": "direction: proportional strata gain less; those that follow ratings gain nothing.",
+        "s1-fig3": "direction: several metrics at once are harmful here.",
+        "s1-fig4": "yes",
+        "s1-fig5": "direction: BLEURT and COMET of 2021 are not here, so that only documents gain.",
+        "s1-fig6": "yes",
+        "s2-table1": "direction: smaller sets, of which more rankings change.",
+        "s2-table2": "direction: the gain is that all models have the same draw.",
+        "s2-table3": "yes",
+        "s2-table4": "yes",
+        "s2-context": "no: nothing is published; the paper names it a limitation.",
+        "s3-table1": "no: published taus compare argsort results; between scores random is far better.",
+        "s3-table2": "direction: the best model is found as often; random finds it more often.",
+        "s3-table3": "no: with tau between scores, numbers of phases hardly differ.",
+        "s3-table4": "no: the first metric orders a tenth of the items; rows differ by chance.",
+        "s3-table7": "no: with tau between scores, regressors hardly differ.",
+        "s3-table8": "direction: boosting is first on other sets, too; the others are closer to it.",
+        "s3-table9": "no: the first metric orders a tenth of the items; rows differ by chance.",
+        "s3-table10": "no: the first metric orders a tenth of the items; rows differ by chance.",
+        "s3-table11": "direction: MoverScore is first on another validation set, too, by little.",
+        "s3-table12": "direction: tau rises with the size of the sample, for random as well.",
+        "s3-table13": "direction: tau rises with the size of the sample, for random as well.",
+        "s3-claim": "yes",
+        "s3-texts": "no: nothing is published, as the paper leaves it to future work.",
+        "s4-table2": "no: the scenarios of HELM are not here; random with the same stop errs no more.",
+        "s4-table3": "no: the scenarios of HELM are not here; random with the same stop errs no more.",
+        "s4-fig2": "yes",
+        "s4-fig3": "yes",
+        "s4-fig4": "yes",
+        "s4-fig5": "direction: DiffUse leans towards the winner on most sets, not on AlpacaEval.",
+        "s4-fig6": "no: the scenarios of HELM are not here; random with the same stop errs no more.",
+        "s4-fig7": "direction: summaries of different models hardly ever share all their n-grams.",
+        "s4-fig8": "yes",
+        "s4-fig9": "yes",
+        "s4-fig10": "no: beyond the smallest norms, success is flat here.",
+        "s4-fig11": "no: DiffUse is ahead of random on some sets and behind on others.",
+        "s4-fig12": "direction: k-means is close to Ward's linkage; linkage by cosine is behind random.",
+        "s4-fig13": "yes",
+        "s4-fig14": "yes",
+        "s4-fig15": "yes",
+        "s4-fig16": "yes",
+    }
+)
+
+
+def reproduces(name: str) -> tuple[str, str]:
+    """Return whether a table reproduces (yes, direction or no), and what stands between."""
+    verdict, _, because = REPRODUCES[name].partition(": ")
+    return verdict, because

@@ -1,0 +1,83 @@
+"""The budget of a campaign can change while it runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from sparingly.base.errors import UsageError
+from sparingly.run.campaign.campaign import Campaign
+from tests.run.campaign.made import answer_all, begin
+
+
+def judge_all(campaign: Campaign) -> list[int]:
+    """Answer round after round, and return how many items each asked for."""
+    sizes = []
+    while (step := campaign.next()[0]).finished is None:
+        assert step.selection is not None
+        sizes.append(len(step.selection))
+        assert answer_all(campaign)
+    return sizes
+
+
+@pytest.mark.parametrize("strategy", ["auto", "waves", "top:utility=(metric_var)"])
+def test_a_finished_campaign_goes_on_with_a_larger_budget(where: str, strategy: str) -> None:
+    with begin(where, strategy=strategy, budget=4, size=2) as campaign:
+        first = judge_all(campaign)
+        at = campaign.last_seq()
+        assert campaign.status().sets[0].finished is not None
+        campaign.set_budget("75%")
+        status = campaign.status()
+        assert (status.budget, status.sets[0].limit, status.sets[0].finished) == ("75%", 27, None)
+        assert (campaign.status(at).budget, campaign.status(at).sets[0].limit) == ("4", 12)
+        assert judge_all(campaign)
+        items = [item for selection in campaign.rounds() for item in selection.items]
+        assert len(items) == len(set(items)) == 9 > sum(first)
+        assert campaign.outlook().limit == 27
+        assert campaign.verify().ok
+        if strategy != "top:utility=(metric_var)":
+            whole = campaign.estimate().scores
+        campaign.set_budget(12)
+        judge_all(campaign)
+        assert campaign.verify().ok
+        assert campaign.budgets() == {"data": "12"}
+        assert campaign.budgets(at) == {"data": "4"}
+        if strategy == "auto":
+            # With everything judged, the estimate is the mean of all labels.
+            assert campaign.estimate(interval="none").scores == pytest.approx(
+                campaign.data().aspects["overall"].mean(axis=0)
+            )
+            assert whole.shape == (3,)
+
+
+def test_comparisons_go_on_too(where: str) -> None:
+    with begin(where, strategy="pairs", budget=5, size=None, scale=None) as campaign:
+        campaign.next()
+        campaign.set_budget(9)
+        (step,) = campaign.next(early=True)
+        assert (step.number, len(step.selection or ())) == (2, 4)
+        assert campaign.verify().ok
+
+
+def test_what_is_asked_for_stays_spent(where: str) -> None:
+    with begin(where, strategy="auto", budget=6) as campaign:
+        campaign.next()
+        with pytest.raises(UsageError, match="12 outputs are asked for already, and a budget of 3 is 9"):
+            campaign.set_budget(3)
+        with pytest.raises(UsageError, match="13"):
+            campaign.set_budget(13)
+        with pytest.raises(UsageError, match="counts items"):
+            campaign.set_budget("2h")
+        campaign.set_budget(4)
+        answer_all(campaign)
+        assert campaign.next()[0].finished is not None
+        campaign.close()
+        with pytest.raises(UsageError, match="is closed"):
+            campaign.set_budget(8)
+
+
+def test_a_selection_that_would_be_another_is_refused(where: str) -> None:
+    with begin(where, strategy="uniform", budget=4) as campaign:
+        campaign.next()
+        with pytest.raises(UsageError, match="it would choose others"):
+            campaign.set_budget(9)
+        assert campaign.status().budget == "4"
