@@ -21,6 +21,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.lazy import sparse
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[str, ...] = get_args(Level)
@@ -132,11 +133,9 @@ class PairDistances:
             self.moments = np.stack([paired.count, *sums], axis=1)
             within_sums = 2.0 * (paired.count * sums[1] - sums[0] ** 2)
         else:
-            from scipy.sparse import csr_array
-
             # How often every unit got every value.
             cells = (np.ones(len(code)), (paired.unit, code))
-            self.table: Any = csr_array(cells, shape=(units, len(distinct)))
+            self.table: Any = sparse.csr_array(cells, shape=(units, len(distinct)))
             self.distinct, self.level = distinct, level
             # The values of every unit side by side; rows of ``paired`` stand in the order of their units.
             starts = (np.cumsum(paired.count) - paired.count).astype(np.int64)

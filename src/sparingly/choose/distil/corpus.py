@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, MissingDataError, SparinglyError, UsageError
+from sparingly.base.lazy import special
 from sparingly.base.registry import Method, methods_inside, parse_method
 from sparingly.base.rng import keys_of, stream
 from sparingly.base.stats.correlation import average_ranks
@@ -212,9 +213,7 @@ def rescale(values: Floats, scale: Scale) -> Floats:
     if scale == "none" or not present.any():
         return values
     if scale == "rank":
-        from scipy.special import ndtri
-
-        return np.asarray(ndtri((average_ranks(values) - 0.5) / present.sum()), np.float64)
+        return np.asarray(special.ndtri((average_ranks(values) - 0.5) / present.sum()), np.float64)
     spread = float(np.nanstd(values))
     return np.asarray((values - np.nanmean(values)) / (spread if spread > 0 else 1.0))
 

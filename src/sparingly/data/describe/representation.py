@@ -14,6 +14,7 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.checks import check_names
 from sparingly.base.errors import UsageError
 from sparingly.base.format import counted, share_text
+from sparingly.base.lazy import stats
 from sparingly.base.stats.moments import row_means
 from sparingly.base.summary import Summary, Tabular
 from sparingly.data import fields
@@ -135,11 +136,8 @@ def leanings(kinds: Mapping[str, tuple[Share, ...]]) -> tuple[Leaning, ...]:
         far = [not 1 / FACTOR <= share.ratio <= FACTOR for share in group]
         if not any(far):
             continue
-        # Only here: scipy.stats takes half a second to import.
-        from scipy.stats import hypergeom
-
         items, selected = np.array([(share.items, share.selected) for share in group]).T
-        random_draw = hypergeom(items.sum(), items, selected.sum())
+        random_draw = stats.hypergeom(items.sum(), items, selected.sum())
         tails = np.minimum(random_draw.cdf(selected), random_draw.sf(selected - 1))
         for share, is_far, chance in zip(group, far, np.minimum(1.0, 2.0 * tails).tolist(), strict=True):
             if not is_far or not chance * looked_at < CHANCE:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,6 @@ from sparingly.base.arrays import Floats
 from sparingly.base.lazy import sparse
 from sparingly.base.progress import report_progress
 from sparingly.base.stats.moments import principal_axes
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
 
 DIMENSIONS = 256
 VERSION = "tfidf-1"
@@ -108,7 +104,7 @@ def _hashed_ngrams(padded: list[str], lengths: NDArray[np.int64]) -> tuple[NDArr
     return np.stack(columns, axis=1)[complete], np.concatenate([[0], np.cumsum(counts)])
 
 
-def singular_axes(matrix: csr_array, count: int) -> Floats:
+def singular_axes(matrix: sparse.csr_array, count: int) -> Floats:
     """Return the right singular vectors (columns × axes) of the largest singular values.
 
     Randomised with one power step (Halko, Martinsson and Tropp 2011, alg. 4.4) from fixed random signs; exact
