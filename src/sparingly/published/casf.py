@@ -15,6 +15,7 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, MissingDataError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.moments import principal_axes, row_means
+from sparingly.base.syntax import lacking
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen
 from sparingly.choose.design.variables import with_means
@@ -223,7 +224,7 @@ class Casf(Strategy):
         for name in names:
             the_only("metric", name, data.metrics, "")
         if not names:
-            raise MissingDataError("casf learns from metrics, and the evaluation set has none.")
+            raise MissingDataError(f"The method casf needs metrics, {lacking('metrics')}")
         metric = self.metric
         if self.by == "metric":
             metric = the_only("metric", self.metric, data.metrics, "Name the first phase's: casf:metric=….")
