@@ -99,7 +99,7 @@ def test_what_the_pages_do_from_the_command_line(folder: Path, capsys: pytest.Ca
     assert re.fullmatch(r"rater anna: .* /r/[\w-]{43}\n", capsys.readouterr().out)
     assert run(["campaign", "link", "c.db", "anna", "--retire"]) == 0
     assert capsys.readouterr().out == "revoked: 1 links of anna\n"
-    assert run(["campaign", "link", "c.db", "anna", "--role", "viewer", "--retire"]) == 2
+    assert run(["campaign", "link", "c.db", "anna", "--pages", "viewer", "--retire"]) == 2
     Path("guide.md").write_text("# How good is it?\n\n## Scale\n- 0: bad\n")
     assert run(["campaign", "guidelines", "c.db", "guide.md"]) == 0
     capsys.readouterr()

@@ -374,7 +374,7 @@ def link(
     person: Annotated[str, about("Whose link it is.")],
     /,
     *,
-    role: Annotated[Literal["rater", "reviewer", "viewer"], about("What it opens.")] = "rater",
+    pages: Annotated[Literal["rater", "reviewer", "viewer"], about("Whose pages it opens.")] = "rater",
     retire: Annotated[bool, flag("Revoke all links of this person instead.")] = False,
     name: Name = None,
 ) -> None:
@@ -390,11 +390,13 @@ def link(
     with opened(address, name) as running:
         access = Access(running.database, running.name)
         if retire:
-            sys.stdout.write(f"revoked: {access.retire(person, role, by='command line')} links of {person}\n")
+            sys.stdout.write(
+                f"revoked: {access.retire(person, pages, by='command line')} links of {person}\n"
+            )
             return
-        token = access.invite(role, person, by="command line")
+        token = access.invite(pages, person, by="command line")
     sys.stdout.write(
-        f"{role} {person}: the address of your pages and /{'r' if role == 'rater' else 'o'}/{token}\n"
+        f"{pages} {person}: the address of your pages and /{'r' if pages == 'rater' else 'o'}/{token}\n"
     )
 
 

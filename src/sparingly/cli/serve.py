@@ -118,7 +118,7 @@ def serve(
         Path | None, about("Items with known answers (labels) that raters judge first, until right.")
     ] = None,
     controls: Annotated[
-        str | None,
+        Path | None,
         about(
             "One in ten pages: items with known answers from a file; or damaged: outputs judged before, with "
             "words replaced, which must not score higher.",
@@ -225,7 +225,7 @@ def serve(
                 one_by_one=one_by_one,
                 reference=reference,
                 tutorial=None if tutorial is None else load(tutorial),
-                controls=DAMAGED if controls == DAMAGED else load(controls) if controls else None,
+                controls=DAMAGED if str(controls) == DAMAGED else load(controls) if controls else None,
                 language=language,
                 panel=None if panel is None else Panel(panel, panel_pages, panel_screened, panel_pay),
                 hosts=serving.hosts,
