@@ -156,6 +156,8 @@ def _set_table(results: Results, learners: Sequence[str], utilities: Sequence[st
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE, MARKER = ROOT / "docs" / "research" / "results-sources.md", "sources"
+# Where there is an encoder alone.
+ENCODER_MARKER = "sources-encoder"
 SETS = (
     "wmt23_ende", "wmt23_zhen", "wmt24_encs", "wmt24_enhi", "wmt24_enzh", "wmt21_ende", "wmt21_zhen",
     "ted21_ende", "biomqm_deen", "biomqm_ende", "biomqm_enes", "biomqm_enfr", "biomqm_enru",
@@ -197,6 +199,9 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="the number of processes")
     parser.add_argument("--export", type=Path, help="write texts and utilities of every fold, and end")
     parser.add_argument("--encoder", type=Path, help="the folder of benchmarks.distil_encoder")
+    parser.add_argument(
+        "--light", nargs="*", default=LEARNERS, help="the light learners; none: an encoder alone"
+    )
     parser.add_argument("--docs", action="store_true", help="write the tables into the page")
     return parser.parse_args(arguments)
 
@@ -318,10 +323,10 @@ def main(arguments: list[str] | None = None) -> int:
         exported(every, args.export)
         return 0
     told: Predictions = {}
-    for learner in LEARNERS:
+    for learner in args.light:
         for fold in every:
             told |= told_by(fold, learner)
-    learners = list(LEARNERS)
+    learners = list(args.light)
     if args.encoder is not None:
         told |= told_elsewhere(args.encoder, names)
         learners.append("encoder")
@@ -335,7 +340,8 @@ def main(arguments: list[str] | None = None) -> int:
     block = block_of(results, correlations(data, told), learners, list(UTILITIES), every)
     print(block)
     if args.docs:
-        write_whole(PAGE, replaced(PAGE.read_text(encoding="utf-8"), {MARKER: block}))
+        marker = MARKER if args.light else ENCODER_MARKER
+        write_whole(PAGE, replaced(PAGE.read_text(encoding="utf-8"), {marker: block}))
     return 0
 
 

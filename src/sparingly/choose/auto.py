@@ -22,8 +22,7 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 
 AUTO = "auto"
-StudyQuestion = Literal["ranking", "best", "scores"]
-# What one selection may be for; a campaign of rounds is not for a judge.
+# What one selection may be for.
 SelectionQuestion = Literal["ranking", "best", "scores", "judge"]
 _EQUAL = "Every item has the same probability, so scores stay unbiased even if a metric is poor."
 _UNBIASED = "Every probability is known, so scores are unbiased."
