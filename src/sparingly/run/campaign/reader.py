@@ -132,7 +132,9 @@ class Status(PlainFields):
                 if models
             ]
         steps = []
-        if not self.closed and not all(part.finished for part in self.sets):
+        if self.paused:
+            steps.append("sparingly campaign resume DATA")
+        elif not self.closed and not all(part.finished for part in self.sets):
             steps.append(
                 "sparingly serve DATA" if outstanding or not spent else "sparingly campaign next DATA"
             )
