@@ -67,3 +67,16 @@ def test_an_unknown_language_is_refused(tmp_path: Path) -> None:
         served(tmp_path, options={"language": "x"}),
     ):
         pass
+
+
+def test_each_language_keeps_to_its_typography_and_is_polite() -> None:
+    french, spanish, german = (texts_of(name).values() for name in ("fr", "es", "de"))
+    for text in french:
+        assert "'" not in text
+        assert not re.search(r"(?<![\u00a0\u202f])[:?!;]", text), text
+        assert not re.search(r"\b(tu|toi|ton|ta|tes)\b", text, re.IGNORECASE), text
+    for text in spanish:
+        assert ("¿" in text, "¡" in text) == ("?" in text, "!" in text), text
+        assert not re.search(r"\b(tú|ti|tus?|vosotros)\b", text, re.IGNORECASE), text
+    for text in german:
+        assert not re.search(r"\b(du|dich|dir|deine?[nmrs]?)\b", text, re.IGNORECASE), text

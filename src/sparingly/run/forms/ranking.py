@@ -17,7 +17,7 @@ class RankingForm(Form):
 
     summary: ClassVar[str] = "an order of all outputs of an item, without scores"
     answers: ClassVar[FormKind] = "ranking"
-    title: ClassVar[str] = "Which output is best? Put them in order"
+    title: ClassVar[str] = "Put the outputs in order, the best first"
     advances: ClassVar[bool] = True
     template: ClassVar[str] = "rater/forms/ranking.html"
 

@@ -73,7 +73,7 @@ class Web:
     form: str | None = None
     texts: Texts = "plain"  # how outputs are shown: as they are, or as Markdown
     assignment: Assignment | None = None  # who judges what; without one, every rater is given open questions
-    # Without an assignment, the share of outputs that two raters judge (at least 20 outputs).
+    # Without an assignment, the share of outputs that two raters judge (at least 20 outputs); 0 for none.
     overlap: float = OVERLAP
     one_by_one: bool = False  # whether the outputs of an item are shown one after the other
     reference: bool = False  # whether the reference is shown as well
@@ -96,7 +96,7 @@ class Web:
     # The share of pages that raters judge a second time, unasked, to see how they agree with themselves.
     repeats: float = 0.0
     # The folder of the images that texts name; nothing is shown as an image without it.
-    images: Path | None = None
+    images: str | Path | None = None
 
     def __post_init__(self) -> None:
         texts_of(self.language)
@@ -161,7 +161,7 @@ class Web:
             return None
         names = self.campaign.settings.budgets
         data_sets = {name: self.campaign.data(name, judged=False) for name in names}
-        return Images(self.images, data_sets, self.sessions.handle)
+        return Images(Path(self.images), data_sets, self.sessions.handle)
 
     @cached_property
     def access(self) -> Access:

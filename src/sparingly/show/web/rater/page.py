@@ -379,7 +379,8 @@ class PageViews:
         """Return a text with its images, or the turns of a chat."""
         images = self.web.image_files
         if images is None:
-            return _turns(text, markdown=markdown)
+            chat = turns(text) or [("", text or "")]
+            return [display_text(part, markdown=markdown, speaker=speaker) for speaker, part in chat]
         shown: list[DisplayText] = []
         for speaker, words, path in images.parts(text):
             name = None if path is None else images.name_of(path)
@@ -419,11 +420,3 @@ class PageViews:
 def draft_name(question: Question) -> str:
     """Return what a question is called in drafts, which outlive the session."""
     return "\x1f".join(first_models(question))
-
-
-def _turns(text: str | None, *, markdown: bool) -> list[DisplayText]:
-    """Return a text, or the turns of a chat."""
-    chat = turns(text)
-    if chat is None:
-        return [display_text(text, markdown=markdown)]
-    return [display_text(part, markdown=markdown, speaker=speaker) for speaker, part in chat]

@@ -295,7 +295,7 @@
     say(`${tr("Best first")}: ${sorted.map((card) => card.querySelector("h2").textContent).join(", ")}.`);
   };
   const sorting = () => {
-    const more = { contrastive: ["order", tr("Best first"), order], ranking: ["tie", tr("The next one is as good as the last one"), tie] };
+    const more = { contrastive: ["order", tr("Best first"), order], ranking: ["tie", tr("The next one is as good"), tie] };
     if (!(form.dataset.form in more)) return;
     const button = document.createElement("button"), [kind, words, action] = more[form.dataset.form];
     button.type = "button";
