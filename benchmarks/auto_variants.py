@@ -4,7 +4,7 @@
     python -m benchmarks.auto_variants auto no_metrics     only these
     python -m benchmarks.auto_variants --truth published   equal texts keep their own published labels
     python -m benchmarks.auto_variants --doubts            how much metrics count, chosen leaving families out
-    python -m benchmarks.auto_variants auto --seeds 60 --docs   also into docs/research/leaderboard.md
+    python -m benchmarks.auto_variants --seeds 60 --docs   also into docs/research/leaderboard.md
 
 All models are judged on the first items of an order, at 5, 10, 20, 30 and 50 % of the items (and below, for
 parity). Of every draw only what the expectations need is kept (means, covariances and the ridge's part of
@@ -33,7 +33,8 @@ from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
+from scipy.stats import t as t_test
 
 from benchmarks.leaderboard.parity import Places, reached
 from benchmarks.pages import replaced, write_whole
@@ -74,18 +75,26 @@ _FEWEST_TO_LEARN = 30
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to draw and to expect: the order of the items, whether metrics speak, and the prior."""
+    """One way to draw and to expect: the order of the items, whether metrics speak, and the prior.
+
+    Without ``expects``, models are ranked by the estimated scores, with the p-values of a t test of these.
+    """
 
     order: str = "auto"
     metrics: bool = True
     prior: BeliefPrior = USUAL_PRIOR
+    expects: bool = True
 
 
 VARIANTS: Mapping[str, Variant] = {
     "auto": Variant(),
-    "random_items": Variant(order="random"),
+    "expectations_alone": Variant(order="random", metrics=False),
+    "metrics_alone": Variant(order="random", expects=False),
+    "order_alone": Variant(metrics=False, expects=False),
+    "no_expectations": Variant(expects=False),
     "no_metrics": Variant(metrics=False),
-    "random_no_metrics": Variant(order="random", metrics=False),
+    "no_order": Variant(order="random"),
+    "no_doubt": Variant(prior=replace(USUAL_PRIOR, doubt=0.0)),
 }
 DOUBTS: Mapping[str, Variant] = {
     f"doubt_{doubt:g}": Variant(prior=replace(USUAL_PRIOR, doubt=doubt))
@@ -184,7 +193,15 @@ def expected(of_set: Played, draw: Mapping[str, Any], variant: Variant) -> Said:
     """Return what is expected after a draw."""
     items, models = of_set.truth.shape
     first, second = pair_indices(models)
-    size, means = draw["size"], draw["mean"] + draw["all"] - draw["judged"]
+    size, score = draw["size"], draw["mean"]
+    if not variant.metrics:
+        nothing = {name: np.zeros(models) for name in ("all", "judged")}
+        # What a mean misses of an item that it left out.
+        left_out = draw["spread"] * (size / (size - 1.0)) ** 2
+        draw = {**draw, **nothing, "left": left_out, "closeness": np.ones(len(first)), "within": 0.0}
+    elif size >= _FEWEST_TO_LEARN:
+        score = draw["score"]
+    means = draw["mean"] + draw["all"] - draw["judged"]
 
     def deviations(covariance: Floats) -> Floats:
         of_pairs = np.diag(covariance)[first] + np.diag(covariance)[second] - 2 * covariance[first, second]
@@ -192,11 +209,16 @@ def expected(of_set: Played, draw: Mapping[str, Any], variant: Variant) -> Said:
         return pooled_deviations(variances, draw["closeness"])
 
     labels, left = deviations(draw["spread"]), deviations(draw["left"])
+    if not variant.expects:
+        spread = labels if score is draw["mean"] else left
+        of_test = t_test.sf((score[second] - score[first]) * np.sqrt(size) / spread, size - 1)
+        z = ndtri(np.clip(of_test, 1e-300, 1.0 - 1e-16))
+        return Said(z, np.full(len(z), np.nan), score, score)
     units = np.sqrt(items) / left
     noise = np.full(len(first), max(items * (1.0 / size - 1.0 / items), 1e-9))
     belief = believe(
         (means[first] - means[second]) * units,
-        (draw["all"][first] - draw["all"][second]) * units * variant.metrics,
+        (draw["all"][first] - draw["all"][second]) * units,
         noise,
         models=models,
         within=draw["within"],
@@ -205,7 +227,6 @@ def expected(of_set: Played, draw: Mapping[str, Any], variant: Variant) -> Said:
     )
     apart = belief.z / units
     above = np.bincount(first, apart, models) - np.bincount(second, apart, models)
-    score = draw["score"] if size >= _FEWEST_TO_LEARN else draw["mean"]
     return Said(belief.z * left / labels, belief.sd * left / labels, means.mean() + above / models, score)
 
 
@@ -390,10 +411,11 @@ def main(arguments: list[str] | None = None) -> int:
         chosen = left_out({name: figures[name] for name in names}, family)
         found["left out"] = summary(chosen, strong)
     heads = ["", *(part for name in next(iter(found.values())) for part in (name, "strong"))]
-    print(f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}")
+    sources = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
+    sources += [line_of(name.replace("_", " "), row) for name, row in found.items()]
+    print(*sources, sep="\n")
     with LOG.open("a", encoding="utf-8") as log:
         for name, row in found.items():
-            print(line_of(name, row))
             if name != RANDOM:
                 about = {"day": f"{datetime.now(UTC):%Y-%m-%d}", "variant": name, "truth": args.truth}
                 log.write(json.dumps({**about, "seeds": args.seeds, "sets": len(sets), **row}) + "\n")
@@ -403,10 +425,15 @@ def main(arguments: list[str] | None = None) -> int:
     }
     looks = len(LOG.read_text(encoding="utf-8").splitlines())
     about_runs = f"{len(sets)} sets, {args.seeds} seeds; {looks} looks so far."
-    by_budget, worst = budget_table(found, claims), worst_table(values[names[0]], sets)
+    by_budget = budget_table({name: found[name] for name in (names[0], RANDOM)}, claims)
+    worst = worst_table(values[names[0]], sets)
     print("", *by_budget, "", *worst, "", about_runs, sep="\n")
     if args.docs:
-        tables = {"by budget": "\n".join([*by_budget, "", about_runs]), "worst sets": "\n".join(worst)}
+        tables = {
+            "sources": "\n".join([*sources, "", about_runs]),
+            "by budget": "\n".join(by_budget),
+            "worst sets": "\n".join(worst),
+        }
         write_whole(PAGE, replaced(PAGE.read_text(encoding="utf-8"), tables))
     return 0
 

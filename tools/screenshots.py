@@ -1,6 +1,7 @@
 """Draw the pictures that README and the docs show: ``python tools/screenshots.py``.
 
-It runs the demo and the campaign of the tutorial on ranking, and looks at their pages with Chromium.
+It runs the demo and the campaign of the tutorial on ranking, and looks at their pages with Chromium, and at
+the site that ``make docs`` builds.
 """
 
 from __future__ import annotations
@@ -46,6 +47,10 @@ def main() -> None:
         sparingly.save_figure(sparingly.figure(scores), IMAGES / "demo-scores.png")
         _rater(browser, folder)
         _walkthrough(browser, folder)
+        # The site is there after ``make docs``.
+        page = browser.new_page(viewport={"width": 1200, "height": 900})
+        page.goto((IMAGES.parent.parent / "site" / "index.html").as_uri())
+        page.screenshot(path=IMAGES / "docs-home.png")
         browser.close()
 
 
@@ -107,6 +112,7 @@ def _walkthrough(browser: Browser, folder: Path) -> None:
             page.goto(link)
             page.get_by_role("heading", name=heading).first.wait_for()
             if name == "organiser":
+                page.screenshot(path=IMAGES / "organiser-overview.png")
                 page.get_by_role("link", name="Ranking").click()
                 page.locator("table").first.wait_for()
             page.screenshot(path=IMAGES / f"walkthrough-{name}.png")

@@ -208,7 +208,9 @@ def test_a_set_without_metrics(part: ReplayData) -> None:
     bare = replay_data(FullyJudgedSet(part.data.only(["aspect:overall"]), "overall", None), 0)
     cell = replay_entry(bare, entry_of("metric_var:metric={metric}"), (0.1,), seed=0)[0]
     assert cell.status == NOT_APPLICABLE
-    assert cell.reason == "The method takes a metric, and the evaluation set has none."
+    assert cell.reason == (
+        "The method takes a metric, and the data set has none: name a method without one, such as random."
+    )
     plain = replay_entry(bare, entry_of("random"), (0.1,), seed=0)[0]
     assert (plain.status, plain.annotation_seconds) == (COMPLETED, None)
 

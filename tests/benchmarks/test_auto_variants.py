@@ -38,6 +38,11 @@ def test_expectations_are_the_package_s(tmp_path: Path) -> None:
         np.testing.assert_allclose(ndtr(-said.z), wanted.p_values, atol=1e-5)
         np.testing.assert_allclose(said.spread, wanted.spread, rtol=1e-2)
         np.testing.assert_allclose(said.scores, wanted.scores, atol=1e-4)
+        bare = sparingly.EvalSet.from_arrays(data.items.tolist(), data.models)
+        without = expected(of_set, rows[place], Variant(metrics=False))
+        np.testing.assert_allclose(ndtr(-without.z), sparingly.expect(bare, labels).p_values, atol=1e-5)
+        tested = expected(of_set, rows[place], Variant(metrics=False, expects=False))
+        np.testing.assert_allclose(tested.estimated, np.nanmean(labels, axis=0))
     assert [row["size"] for row in draws(of_set, data, "auto", 1, tmp_path / "kept")[0]] == (
         of_set.sizes.tolist()
     ), "what was drawn is kept"

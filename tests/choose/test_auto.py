@@ -10,7 +10,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.choose.auto import AutoSelector, StudyQuestion, automatic
+from sparingly.choose.auto import AutoSelector, SelectionQuestion, automatic
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.select import as_selector
 from sparingly.data.evalset import EvalSet
@@ -62,7 +62,7 @@ def made(
     ],
 )
 def test_the_design_goes_by_what_there_is(
-    data: EvalSet, budget: int | str, question: StudyQuestion, method: str, words: str
+    data: EvalSet, budget: int | str, question: SelectionQuestion, method: str, words: str
 ) -> None:
     found = automatic(data, Budget.parse(budget), question)
     assert str(found.method) == method

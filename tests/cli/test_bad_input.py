@@ -75,7 +75,7 @@ CASES = {
     "all equal": Case(
         {"a": [3] * 24, "b": [3] * 24},
         {
-            "estimate": "a and b share the highest of 2 scores: 3 by q",
+            "estimate": "a and b share the highest of 2 q scores: 3 on",
             "rank": "a and b share the highest score",
             "report": "share the highest score: none is shown to be the best",
             "plan": SAME,

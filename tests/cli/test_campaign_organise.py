@@ -26,7 +26,7 @@ def test_pause_and_resume(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["campaign", "pause", "c.db", "--reason", "lunch"]) == 0
     assert capsys.readouterr().out == "paused: campaign, at entry 15\n"
     assert run(["campaign", "status", "c.db"]) == 0
-    assert "campaign: overall, paused" in capsys.readouterr().out
+    assert "campaign (overall, paused): " in capsys.readouterr().out
     assert run(["campaign", "pause", "c.db"]) == 2
     assert "is paused already" in capsys.readouterr().err
     assert run(["campaign", "resume", "c.db", "--json"]) == 0

@@ -100,12 +100,12 @@ def test_a_model_scores_and_languages_are_told(command: Command) -> None:
     [
         (
             "pool score pool --out scored --bad refuse",
-            "pool/shard-0.jsonl, line 61: not JSON: {broken. Mend it",
+            "pool/shard-0.jsonl, line 61: not JSON: {broken. Fix it, or add --bad skip.",
         ),
         ("pool score nothing.jsonl --out scored", "nothing.jsonl: there is no such file."),
         ("pool score pool --by json:nothing --out scored", "The function json:nothing cannot be imported"),
         ("pool score pool --by distilled:model=no.skops --out scored", "no.skops: there is no such file."),
-        ("pool score pool --languages de --out scored", "add identify"),
+        ("pool score pool --languages de --out scored", "add --identify"),
         ("pool select pool -m top -b 5", "pool: this is not a scored pool. Score it first with"),
         ("pool select pool -b 5", "--method"),
         ("pool select pool -m top --groups domain --quota news", '"news" is not a quota'),

@@ -219,5 +219,5 @@ def test_serve_asks_what_a_selection_chose(command: Command) -> None:
     edited["rows"] = edited["rows"][:-1]
     Path("drawn.json").write_text(json.dumps(edited))
     code, _, err = command("serve drawn.json --port 0")
-    assert (code, "does not follow from the data by its signature" in err) == (2, True)
+    assert (code, "was not made from this data" in err) == (2, True)
     assert not Path(address).exists()

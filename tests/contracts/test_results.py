@@ -49,7 +49,7 @@ RESULTS: dict[str, tuple[Callable[[], Any], Callable[[Any], str]]] = {
     "Selection": (lambda: CHOSEN, lambda _: "60 of 240 items chosen"),
     "Estimate": (
         lambda: sparingly.estimate(DATA, CHOSEN, "overall"),
-        lambda _: "Rowan has the highest of 8 scores: ",
+        lambda _: "Rowan has the highest of 8 overall scores: ",
     ),
     "Ranking": (lambda: sparingly.rank(DATA, CHOSEN, "overall"), lambda _: "Rowan has the highest score"),
     "Plan": (lambda: sparingly.plan(DATA, CHOSEN, "overall"), lambda result: result.advice.sentences[0]),

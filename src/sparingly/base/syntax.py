@@ -65,6 +65,12 @@ def role_argument(column: str, role: str) -> str:
     return either(f"--role {quoted}", f"roles={{{_text(column)}: {_text(role)}}}")
 
 
+def lacking(what: str) -> str:
+    """Return the end of a sentence about what a set has none of: how to name the column that holds it."""
+    role = {"sources": "input", "outputs": "output", "metrics": "metric", "documents": "document"}[what]
+    return f"and the evaluation set has none. If a column holds them, add {role_argument('COLUMN', role)}."
+
+
 def _text(value: str) -> str:
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

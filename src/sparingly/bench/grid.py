@@ -163,7 +163,9 @@ def with_metric(text: str, metric: str | None) -> str:
     if METRIC not in text:
         return text
     if metric is None:
-        raise UsageError("The method takes a metric, and the evaluation set has none.")
+        raise UsageError(
+            "The method takes a metric, and the data set has none: name a method without one, such as random."
+        )
     return text.replace(METRIC, format_value(text_value(metric)))
 
 
@@ -321,7 +323,8 @@ def grid_from_text(text: str) -> ReplayGrid:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(
-            f"this is not TOML ({error})", fix="Write a grid as the documentation shows"
+            f"this is not TOML ({error})",
+            fix="Write a table for each method: [[entry]], and below it method = …",
         ) from None
     keys = ("sets", "budgets", "runs", "truths", "metrics", "entry")
     check_names("part of a grid", content, keys)

@@ -22,8 +22,7 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 
 AUTO = "auto"
-StudyQuestion = Literal["ranking", "best", "scores"]
-# What one selection may be for; a campaign of rounds is not for a judge.
+# What one selection may be for.
 SelectionQuestion = Literal["ranking", "best", "scores", "judge"]
 _EQUAL = "Every item has the same probability, so scores stay unbiased even if a metric is poor."
 _UNBIASED = "Every probability is known, so scores are unbiased."
@@ -47,11 +46,11 @@ def automatic(
 ) -> Automatic:
     """Choose a design by what a set has, and say in two sentences what was chosen and why.
 
-    Items are drawn with equal chances: spread over all metrics and documents (``local_pivotal``); along the
-    documents where these are all there is (``systematic:order=document``; under a cost, or for whole
-    documents, ``uniform``); else ``uniform``. Only where scores are asked for and a part of the set was
-    judged before, on 40 items or more, may chances go by how far metrics are expected to err, as much as that
-    pilot has earned it; and where a judge is to be audited, they go by its verdicts. With ``balance``, every
+    Items are drawn with equal probabilities: spread over all metrics and documents (``local_pivotal``); along
+    the documents where these are all there is (``systematic:order=document``; under a cost, or for whole
+    documents, ``uniform``); else ``uniform``. Only where scores are asked for and a part was judged
+    before, on 40 items or more, may probabilities follow how far metrics are expected to err, as far as
+    that pilot supports it; to audit a judge, they follow its verdicts. With ``balance``, every
     group is drawn from at random. ``design`` are parameters that the user gives.
 
     Examples:

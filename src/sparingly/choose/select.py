@@ -88,7 +88,9 @@ def select(
     except TypeError:
         raise UsageError(f"A seed is a whole number, not {seed!r}.") from None
     if pool is not None and pool.models is not None and len(set(pool.models)) > 1:
-        raise UsageError("A selection in which models have draws of their own cannot be a pool.")
+        raise UsageError(
+            "A selection in which models have draws of their own cannot be a pool: give the data alone."
+        )
     view = data if pool is None else data.take(items=pool.items)
     if isinstance(never, str):
         raise UsageError(f"The never-select list is a list of ids, not the text {never!r}.")
@@ -228,9 +230,9 @@ def _with_sides(
 def _probabilities(
     items: Objects, chosen: Chosen, pool: Selection | None
 ) -> tuple[Floats | None, Floats | None]:
-    """Return the chance of every row over all phases, and that of the phases before the last.
+    """Return the probability of every row over all phases, and that of the phases before the last.
 
-    The chance to be chosen is the chance to be in the pool times that of being chosen from it.
+    The probability of being chosen is that of being in the pool times that of being chosen from it.
     """
     if pool is None:
         return chosen.probability, chosen.pool_probability

@@ -64,7 +64,8 @@ def agree(
         if (curve or parity or draws) and is_partial:
             raise UsageError(
                 "Curves, parity and draws replay the method on the whole set under other counts, which says "
-                "nothing of a selection made under a cost, from a pool, or with items that are never chosen."
+                "nothing of a selection made under a cost, from a pool, or with --never: leave these "
+                "options out."
             )
         method = signature.method
         replay: dict[str, Any] = {

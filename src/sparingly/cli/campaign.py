@@ -421,7 +421,7 @@ def withdraw_rater(
     back: Annotated[bool, flag("Take their answers in again.")] = False,
     name: Name = None,
 ) -> None:
-    """Leave a rater's answers out of all results; they are kept, marked as withdrawn.
+    """Leave a rater's answers out of all results; they stay stored, marked as withdrawn.
 
     ```
     sparingly campaign withdraw-rater wmt.db anna --reason "scores at random"

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
     from sparingly.data.selection import Selection
 
-Aspect = Annotated[str | None, about("What was judged: an aspect, or sum:of=[one,other].", "--aspect", "-a")]
+Aspect = Annotated[
+    str | None, about("The aspect that people judged, or sum:of=[one,other].", "--aspect", "-a")
+]
 EstimatorText = Annotated[
     str | None, about("Such as weighted_mean, greg, control_variate:….", "--estimator", "-e")
 ]
@@ -151,7 +153,7 @@ def _alpha(intervals: IntervalOptions) -> float:
 
 def _check_population(intervals: IntervalOptions) -> None:
     if intervals.target == "set":
-        raise UsageError("Strengths speak of inputs like these: leave out --target set.")
+        raise UsageError("Strengths describe inputs like these: leave out --target set.")
 
 
 def _compared(data: EvalSet, intervals: IntervalOptions) -> Any:

@@ -18,7 +18,8 @@ def plan(
     /,
     *,
     aspect: Annotated[
-        str | None, about("What was judged, or a metric that stands in for it.", "--aspect", "-a")
+        str | None,
+        about("The aspect that people judged, or a metric that stands in for it.", "--aspect", "-a"),
     ] = None,
     budget: Annotated[
         tuple[str, ...], several("A budget for the table: 100, 10%, 8h", "--budget", "-b")

@@ -14,7 +14,9 @@ def raters(
     sources: Sources,
     /,
     *,
-    aspect: Annotated[str | None, about("What was judged; default: the only one.", "--aspect", "-a")] = None,
+    aspect: Annotated[
+        str | None, about("The aspect that people judged; default: the only one.", "--aspect", "-a")
+    ] = None,
     scores_are: Annotated[
         Literal["nominal", "ordinal", "interval", "ratio"], about("The level of measurement, for agreement.")
     ] = "interval",

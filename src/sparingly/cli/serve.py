@@ -322,7 +322,10 @@ def _new_campaign(
         drawn = running.preview()
     if not isinstance(drawn, Selection) or list(drawn.items) != list(chosen.items):
         address.unlink()
-        raise UsageError("The selection does not follow from the data by its signature: sparingly verify it.")
+        raise UsageError(
+            "The selection was not made from this data, as its signature shows: give the data that it "
+            "was chosen from."
+        )
     return str(address)
 
 

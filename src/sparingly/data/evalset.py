@@ -228,7 +228,7 @@ class EvalSet:
 
     @cached_property
     def reference_aspects(self) -> NamedArrays:
-        """What people said of the references: by aspect, items x references."""
+        """People's judgements of the references: by aspect, items x references."""
         stored = self.store.reference_aspects
         names = tuple(stored) if self._shows("reference_aspects") else ()
         return NamedArrays("reference aspect", names, lambda name: self._items_of(stored[name]))
@@ -462,8 +462,8 @@ class EvalSet:
     def reveal(self, cells: Mask, compared: Mask | None = None) -> EvalSet:
         """Return the set with the scores and ratings of some cells (items × models) and no others.
 
-        Of ``preferences`` the compared rows are left, none unless given. What people said of references
-        stays: it was not asked about the models.
+        Of ``preferences`` the compared rows are left, none unless given. People's judgements of references
+        stay: they are not about the models.
         """
         rows, columns = self.places_in_store
         visible = np.zeros((len(self.store.items), len(self.store.models)), bool)
@@ -557,7 +557,7 @@ class EvalSet:
     def with_reference_as_model(self, reference: str, model: str | None = None) -> EvalSet:
         """Return the set with a human reference ranked as if it were a model.
 
-        It has the reference's text as its outputs and what people said of it as its aspects; it has no
+        It has the reference's text as its outputs and people's judgements of it as its aspects; it has no
         metric scores, because metrics compare with it.
         """
         model = model or reference

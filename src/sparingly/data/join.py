@@ -358,7 +358,7 @@ class _Union:
         return texts
 
     def reference_aspects(self) -> dict[str, Any]:
-        """Return what people said of the references."""
+        """Return people's judgements of the references."""
         names = dict.fromkeys(name for part in self.parts for name in part.data.reference_aspects)
         shape = len(self.items), len(self.reference_names)
         return {

@@ -113,7 +113,7 @@ class Repeats:
 
     ``item`` and ``model`` are positions in those of the evaluation set, ``epoch`` points into ``epochs``.
     ``scores`` holds numbers by field (``metric:accuracy``, ``aspect:quality``), NaN where missing. A cell of
-    the evaluation set has the mean score over its epochs, which is what results speak about, and the output
+    the evaluation set has the mean score over its epochs, which is what results describe, and the output
     of the first epoch, which is what raters see. A cell that was run once has no row.
     """
 

@@ -87,7 +87,7 @@ def result_side(result: ComparedResult) -> ResultSide:
 def _rank_if_decided(estimate: Estimate) -> Ranking | None:
     """Return the ranking by an estimate's joint errors; None where it decides nothing.
 
-    Decisions speak of inputs like these, and an estimate of this set has no errors for them.
+    Decisions describe inputs like these, and an estimate of this set has no errors for them.
     """
     scored = np.flatnonzero(np.isfinite(estimate.scores))
     if estimate.target == "set" or len(scored) < 2 or not joint_of(estimate).of_models(scored).has_errors:

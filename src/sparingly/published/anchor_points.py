@@ -11,6 +11,7 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.checks import check_names
 from sparingly.base.errors import MissingDataError
 from sparingly.base.registry import parameter, register
+from sparingly.base.syntax import lacking
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.clusters import Points, choose_nearest
 from sparingly.choose.design.selector import Chosen, WholeSetSelector, file_stamp, remembered
@@ -24,7 +25,7 @@ def settled_metrics(data: EvalSet, metrics: tuple[str, ...], method: str) -> tup
     """Return the metrics that are named, or all of them."""
     check_names("metric", metrics, data.metrics)
     if not len(data.metrics):
-        raise MissingDataError(f"The method {method} needs metrics here, and the evaluation set has none.")
+        raise MissingDataError(f"The method {method} needs metrics, {lacking('metrics')}")
     return metrics or tuple(data.metrics)
 
 

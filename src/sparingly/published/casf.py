@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, MissingDataError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.moments import principal_axes, row_means
+from sparingly.base.syntax import lacking
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen
 from sparingly.choose.design.variables import with_means
@@ -67,6 +69,17 @@ def least_redundant(
 Regressor = Literal[
     "boosting", "linear", "adaboost", "bagging", "tree", "extra_trees", "knn", "forest", "svm"
 ]
+_REGRESSORS: dict[Regressor, str] = {
+    "boosting": "ensemble.GradientBoostingRegressor",
+    "linear": "linear_model.LinearRegression",
+    "adaboost": "ensemble.AdaBoostRegressor",
+    "bagging": "ensemble.BaggingRegressor",
+    "tree": "tree.DecisionTreeRegressor",
+    "extra_trees": "ensemble.ExtraTreesRegressor",
+    "knn": "neighbors.KNeighborsRegressor",
+    "forest": "ensemble.RandomForestRegressor",
+    "svm": "svm.SVR",
+}
 CasfUnit = Literal["item", "cell"]
 
 
@@ -135,32 +148,16 @@ def make_regressor(name: Regressor, *, depth: int, trees: int, seed: int) -> Any
 
     kNN and the support vector machine see standardised features, since both go by distances.
     """
-    from sklearn.ensemble import (
-        AdaBoostRegressor,
-        BaggingRegressor,
-        ExtraTreesRegressor,
-        GradientBoostingRegressor,
-        RandomForestRegressor,
-    )
-    from sklearn.linear_model import LinearRegression
-    from sklearn.neighbors import KNeighborsRegressor
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.svm import SVR
-    from sklearn.tree import DecisionTreeRegressor
+    module, _, kind = _REGRESSORS[name].rpartition(".")
+    regressor = getattr(import_module(f"sklearn.{module}"), kind)
+    if name == "boosting":
+        return regressor(max_depth=depth, n_estimators=trees, random_state=seed)
+    if name in ("knn", "svm"):
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
 
-    regressors = {
-        "boosting": lambda: GradientBoostingRegressor(max_depth=depth, n_estimators=trees, random_state=seed),
-        "linear": LinearRegression,
-        "adaboost": lambda: AdaBoostRegressor(random_state=seed),
-        "bagging": lambda: BaggingRegressor(random_state=seed),
-        "tree": lambda: DecisionTreeRegressor(random_state=seed),
-        "extra_trees": lambda: ExtraTreesRegressor(random_state=seed),
-        "knn": lambda: make_pipeline(StandardScaler(), KNeighborsRegressor()),
-        "forest": lambda: RandomForestRegressor(random_state=seed),
-        "svm": lambda: make_pipeline(StandardScaler(), SVR()),
-    }
-    return regressors[name]()
+        return make_pipeline(StandardScaler(), regressor())
+    return regressor() if name == "linear" else regressor(random_state=seed)
 
 
 # --- casf ---
@@ -227,7 +224,7 @@ class Casf(Strategy):
         for name in names:
             the_only("metric", name, data.metrics, "")
         if not names:
-            raise MissingDataError("casf learns from metrics, and the evaluation set has none.")
+            raise MissingDataError(f"The method casf needs metrics, {lacking('metrics')}")
         metric = self.metric
         if self.by == "metric":
             metric = the_only("metric", self.metric, data.metrics, "Name the first phase's: casf:metric=….")

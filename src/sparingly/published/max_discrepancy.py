@@ -49,7 +49,9 @@ class MaxDiscrepancy(WholeSetSelector):
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Resolve the metrics."""
         if len(data.models) < 2:
-            raise DataError("Models that differ need to be two, and there are fewer.")
+            raise DataError(
+                "The method max_discrepancy compares models, and there are fewer than two: use uniform."
+            )
         if self.space == "outputs":
             return self
         return replace(self, metrics=settled_metrics(data, self.metrics, self.name))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import MissingDataError
+from sparingly.base.syntax import lacking
 from sparingly.data.evalset import EvalSet
 
 SOURCE_LENGTH, OUTPUT_LENGTH = "source_length", "output_length"
@@ -30,7 +31,7 @@ def text_length(text: str) -> int:
 def source_lengths(data: EvalSet) -> Floats:
     """Return the length of every source, NaN where there is none."""
     if data.sources is None:
-        raise MissingDataError("Source lengths need sources, and the evaluation set has none.")
+        raise MissingDataError(f"Source lengths need sources, {lacking('sources')}")
     return _lengths(data.sources)
 
 
@@ -40,7 +41,7 @@ def length_metric(data: EvalSet, name: str) -> Floats:
         # There can be sources before there are models.
         return np.repeat(source_lengths(data)[:, None], max(1, len(data.models)), axis=1)
     if data.outputs is None:
-        raise MissingDataError("Output lengths need outputs, and the evaluation set has none.")
+        raise MissingDataError(f"Output lengths need outputs, {lacking('outputs')}")
     return _lengths(data.outputs)
 
 

@@ -115,7 +115,7 @@ def test_what_is_missing_is_said() -> None:
         select(data, "guided:design=uniform,under=BLEU", 10)
     with pytest.raises(MissingDataError, match="The method guided needs one"):
         select(data.only([]), "guided:design=uniform", 10)
-    with pytest.raises(DataError, match="Ranking models needs two of them"):
+    with pytest.raises(DataError, match="compares models, and there are fewer than two"):
         select(data.take(models=["a"]), "guided:design=uniform", 10)
-    with pytest.raises(DataError, match="No item has a score by empty"):
+    with pytest.raises(DataError, match="No item has a score of empty"):
         select(data.with_metric("empty", np.full((120, 6), np.nan)), "guided:design=uniform,under=empty", 10)

@@ -98,8 +98,8 @@ def test_what_the_data_lack_is_named() -> None:
     data = made()
     with pytest.raises(MissingDataError, match=r"has no metric\. The method search needs one"):
         select(data.only(["outputs"]), "search", 10)
-    with pytest.raises(DataError, match="needs two of them"):
+    with pytest.raises(DataError, match="compares models, and there are fewer than two"):
         select(data.take(models=["a"]), "search", 10)
     empty = EvalSet.from_arrays(["a", "b"], ["x", "y"], metrics={"m": np.full((2, 2), np.nan)})
-    with pytest.raises(DataError, match="No item has a score by m"):
+    with pytest.raises(DataError, match="No item has a score of m"):
         select(empty, "search", 1)

@@ -134,7 +134,7 @@ def test_only_candidates_count() -> None:
 
 
 def test_documents_must_be_there() -> None:
-    with pytest.raises(MissingDataError, match="needs a document column, and the evaluation set has none"):
+    with pytest.raises(MissingDataError, match="needs documents, and the evaluation set has none"):
         document_units(columned(domain=["x"]), np.arange(1))
     with pytest.raises(DataError, match=r'2 items are in no document, such as "i1"\. Give each a document'):
         document_units(columned(document=["a", None, None]), np.arange(3))

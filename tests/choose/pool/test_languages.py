@@ -49,7 +49,7 @@ def test_a_column_goes_before_the_text() -> None:
 
 
 def test_what_cannot_be_identified_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match="add identify"):
+    with pytest.raises(UsageError, match="add identify=True"):
         Languages(among=("de",)).check()
     with pytest.raises(UnknownNameError, match="de"):
         Languages(identify=True, among=("deu",)).check()

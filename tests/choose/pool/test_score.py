@@ -154,7 +154,7 @@ def test_the_first_bad_record_is_refused_when_asked(tmp_path: Path) -> None:
     score_pool(path, tmp_path / "scored", bad="refuse")
     path.write_bytes(path.read_bytes() + b"\n{broken\n")
     for _ in range(2):
-        with pytest.raises(InputError, match=r"line 7: not JSON: \{broken\. Mend it"):
+        with pytest.raises(InputError, match=r"line 7: not JSON: \{broken\. Fix it"):
             score_pool(path, tmp_path / "scored", bad="refuse")
         score_pool(path, tmp_path / "scored")
 
@@ -163,7 +163,7 @@ def test_workers_refuse_with_the_same_sentence(tmp_path: Path) -> None:
     paths = write_pool(tmp_path, [("jsonl", some_records(5)), ("csv", some_records(5))])
     paths[1].write_bytes(paths[1].read_bytes() + b"too,few\n")
     with pytest.raises(
-        InputError, match=r"shard-1\.csv, line 7: 2 fields where the header has 4: too,few\. Mend"
+        InputError, match=r"shard-1\.csv, line 7: 2 fields where the header has 4: too,few\. Fix"
     ):
         score_pool(paths, tmp_path / "scored", bad="refuse", jobs=2)
 

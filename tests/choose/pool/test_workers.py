@@ -34,7 +34,7 @@ def test_results_come_in_the_order_of_the_pieces(jobs: int) -> None:
 
 
 def test_there_is_somebody_to_work() -> None:
-    with pytest.raises(UsageError, match="1 process or more, not 0"), open_executor(0):
+    with pytest.raises(UsageError, match="jobs=… is 1 or more, not 0"), open_executor(0):
         pass
 
 

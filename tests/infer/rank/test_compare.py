@@ -142,10 +142,10 @@ def test_items_without_a_score_are_left_out_and_counted() -> None:
     assert compared.agreement.n == 1
     assert compared.agreement.n_full == 4
     assert compared.notes == (
-        "1 of 5 items have no score by overall and are left out.",
-        "1 item of the selection without a score by overall.",
+        "1 of 5 items have no overall score and are left out.",
+        "1 item of the selection without a score of overall.",
     )
-    with pytest.raises(DataError, match="No item of the selection has a score by overall"):
+    with pytest.raises(DataError, match="No chosen item has a score of overall"):
         sparingly.agree(judged(human), ["i4"], "overall")
 
 
@@ -173,10 +173,10 @@ def test_equal_means_share_a_rank_whatever_their_last_bits() -> None:
 @pytest.mark.parametrize(
     ("human", "sentence"),
     [
-        (np.full((4, 3), NAN), "No item has a score by overall"),
+        (np.full((4, 3), NAN), "No item has a score of overall"),
         (
             np.where([[True, False, False]], HUMAN, NAN),
-            "Only ann has scores by overall, and comparing needs two",
+            "Only ann has scores of overall, and comparing needs two",
         ),
     ],
 )
@@ -189,7 +189,7 @@ def test_a_model_without_scores_is_left_out_and_named() -> None:
     human = np.where([[True, True, False]], HUMAN, NAN)
     compared = sparingly.agree(judged(human), ["i0", "i1"], "overall")
     assert [one.model for one in compared.models] == ["ann", "bob"]
-    assert compared.notes == ("No score by overall, and so left out: cat.",)
+    assert compared.notes == ("No overall score, and so left out: cat.",)
 
 
 def test_missing_weights_are_said() -> None:
@@ -202,7 +202,7 @@ def test_items_must_be_there_and_once() -> None:
         sparingly.agree(judged(), ["i9"], "overall")
     with pytest.raises(UsageError, match="every row once at most"):
         sparingly.agree(judged(), ["i0", "i0"], "overall")
-    with pytest.raises(DataError, match="No item of the selection"):
+    with pytest.raises(DataError, match="No chosen item has a score of overall"):
         sparingly.agree(judged(), [], "overall")
 
 

@@ -82,7 +82,7 @@ def test_a_campaign_has_the_same_numbers_everywhere(tmp_path: Path) -> None:
     assert standing.summary.sentences[:2] == direct.summary().sentences
     chances = [one.chance_of_best for one in direct.models]
     assert chances == [one.chance_of_best for one in standing.models]
-    assert "Scores speak about this set, ranks about inputs like these" in standing.summary.method[0]
+    assert "Scores describe this set, ranks inputs like these" in standing.summary.method[0]
 
 
 def _five_documents() -> EvalSet:

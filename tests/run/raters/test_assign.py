@@ -199,7 +199,7 @@ def test_file(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_asked() -> None:
-    with pytest.raises(UsageError, match="at least one rater"):
+    with pytest.raises(UsageError, match="Name the raters"):
         sparingly.assign(chosen(), [], data=DEMO)
     with pytest.raises(UsageError, match="share between 0 and 1"):
         sparingly.assign(chosen(), RATERS, data=DEMO, overlap=10)

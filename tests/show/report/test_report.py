@@ -94,7 +94,7 @@ def test_numbers_are_those_of_estimate_and_rank() -> None:
 @pytest.mark.parametrize(
     ("method", "target", "sentence"),
     [
-        ("uniform", "population", "speak about inputs like these: the 240 items"),
+        ("uniform", "population", "describe inputs like these: the 240 items"),
         ("uniform", "set", "what judging all 240 items of this set would say: 60 of them were sampled"),
         ("metric_var:metric=learned", "set", "Ranking only: these are scores of the 60 chosen items, not of"),
     ],

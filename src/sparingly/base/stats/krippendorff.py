@@ -113,7 +113,7 @@ def _pair_values(values: Floats, level: str) -> PairedValues:
     unit, rater = np.nonzero(present[several])
     value = values[several][unit, rater]
     if level == "ratio" and (value < 0).any():
-        raise UsageError("Ratios need scores of 0 or more: take the level interval for this scale.")
+        raise UsageError('Ratios need scores of 0 or more, and these go below: use level="interval".')
     return PairedValues(unit, value, present[several].sum(axis=1).astype(np.float64))
 
 

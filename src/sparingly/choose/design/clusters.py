@@ -120,9 +120,9 @@ def numbered(labels: Ints) -> Ints:
 def micro_clusters(points: Floats, keys: rng.Keys, count: int, rounds: int = 5) -> Ints:
     """Return about ``count`` tight clusters of very many points.
 
-    Starts are drawn in few rounds, every point by itself with a chance that follows its squared distance to
-    the starts so far (k-means||, Bahmani et al. 2012), and settle in two of Lloyd's rounds. Draws hang on
-    the keys of the points.
+    Starts are drawn in few rounds, every point by itself with a probability proportional to its
+    squared distance to the starts so far (k-means||, Bahmani et al. 2012), and settle in two of Lloyd's
+    rounds. Draws depend on the keys of the points.
     """
     distances = np.full(len(points), 1.0)
     centres = points[:0]

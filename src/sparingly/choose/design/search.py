@@ -159,10 +159,10 @@ class SubsetSearch(WholeSetSelector):
         scores = data.truth(self.truth or "") if self.oracle else metric_scores(data, self.under or "")
         if len(data.models) < 2:
             raise DataError(
-                "Searching for a subset that ranks models needs two of them, and there are fewer."
+                f"The method {self.name} compares models, and there are fewer than two: use uniform."
             )
         if np.isnan(scores).all():
-            raise DataError(f"No item has a score by {self.truth or self.under}.")
+            raise DataError(f"No item has a score of {self.truth or self.under}: name another.")
         subset = Search.of_scores(scores).run(
             candidates,
             count,

@@ -13,6 +13,7 @@ from sparingly.base.checks import check_names
 from sparingly.base.errors import DataError, MissingDataError, UsageError, listing
 from sparingly.base.lazy import special
 from sparingly.base.registry import parameter, register
+from sparingly.base.syntax import lacking
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.documents import Spending, check_enough, document_chances, importance_note
 from sparingly.choose.design.draws import draw_pivotal
@@ -346,9 +347,7 @@ def _usual(data: EvalSet) -> str:
 
 def _all(data: EvalSet) -> tuple[str, ...]:
     if not len(data.metrics):
-        raise MissingDataError(
-            "The mean of the metrics needs metrics, and the evaluation set has none: name a column."
-        )
+        raise MissingDataError(f"The mean of the metrics needs metrics, {lacking('metrics')}")
     return tuple(data.metrics)
 
 
@@ -432,7 +431,7 @@ class Verdicts(WholeSetSelector):
         scores = data.metrics[self.metric or ""]
         present = ~np.isnan(scores)
         if not present.any():
-            raise DataError(f"{self.metric} has no scores: run the judge before you draw by its verdicts.")
+            raise DataError(f"{self.metric} has no scores: run the judge first, with sparingly run-judge.")
         threshold = self._cut(scores[present])
         passes = np.where(present, scores >= threshold, False)
         scored_models = np.maximum(present.sum(axis=1), 1)

@@ -12,6 +12,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import DataError, MissingDataError, UsageError
 from sparingly.base.format import counted
+from sparingly.base.syntax import lacking
 from sparingly.base.text import format_number
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
@@ -91,9 +92,7 @@ def item_units(data: EvalSet, rows: Ints) -> Units:
 def document_units(data: EvalSet, rows: Ints) -> Units:
     """Return units that are whole documents; every item must be in one."""
     if fields.DOCUMENT not in data.columns:
-        raise MissingDataError(
-            "Choosing whole documents needs a document column, and the evaluation set has none."
-        )
+        raise MissingDataError(f"Choosing whole documents needs documents, {lacking('documents')}")
     documents = data.columns[fields.DOCUMENT][rows]
     lost = [data.items[row] for row, name in zip(rows, documents, strict=True) if name is None]
     if lost:
@@ -196,7 +195,7 @@ def quotas(budget: float, capacities: Floats, shares: Floats, *, integral: bool)
 def rows_with_same_outputs(data: EvalSet, candidates: Ints) -> Ints:
     """Return the candidates on which every model gave the same text; a missing output is none."""
     if data.outputs is None:
-        raise MissingDataError("To skip items with the same outputs, the evaluation set must have outputs.")
+        raise MissingDataError("There are no outputs to compare: leave out same_outputs=skip.")
     if len(data.models) < 2:
         raise UsageError("With one model all outputs of an item are the same: leave out same_outputs=skip.")
     outputs = data.outputs[candidates]

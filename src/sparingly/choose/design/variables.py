@@ -13,6 +13,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Objects
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
 from sparingly.base.format import counted
+from sparingly.base.syntax import lacking
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed.differences import filled_distances
@@ -46,9 +47,7 @@ def resolve_names(data: EvalSet, names: Iterable[str]) -> tuple[str, ...]:
     for name in names:
         if name == METRICS:
             if not len(data.metrics):
-                raise MissingDataError(
-                    f"The name {METRICS} means all metrics, and the evaluation set has none."
-                )
+                raise MissingDataError(f"The name {METRICS} means all metrics, {lacking('metrics')}")
             resolved += map(fields.metric, data.metrics)
         else:
             field = field_of(data, name)

@@ -76,7 +76,8 @@ def build_corpus(sets: Mapping[str, EvalSet], targets: Sequence[Target], scale: 
         sources = part.data.sources
         if sources is None:
             raise MissingDataError(
-                f'The data set "{part.name}" has no sources, and they are what is learned from.'
+                f'The data set "{part.name}" has no sources to learn from: name their column with the '
+                "role input."
             )
         rows += [(text, place, row) for row, text in enumerate(sources) if text and not text.isspace()]
     rows.sort()

@@ -24,6 +24,7 @@ from sparingly.base.arrays import Floats, Objects
 from sparingly.base.errors import DataError, MissingDataError, UsageError, one_line
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.moments import row_means
+from sparingly.base.syntax import lacking
 from sparingly.choose.utility.base import Utility
 from sparingly.data.evalset import EvalSet
 
@@ -188,7 +189,7 @@ class PreComet(Utility):
         """Return what the model says of every source, turned so that higher is better."""
         sources = data.sources
         if sources is None:
-            raise MissingDataError("The method precomet needs sources, and the evaluation set has none.")
+            raise MissingDataError(f"The method precomet needs sources, {lacking('sources')}")
         parts = (self.target,) if self.model else _PRODUCTS.get(self.target, (self.target,))
         predictions = [
             predict_sources(PRECOMET, self.model or f"{_PRECOMET_OWNER}{part}", sources) for part in parts
@@ -225,5 +226,5 @@ class SentinelSrc(Utility):
     def values(self, data: EvalSet) -> Floats:
         """Return minus the expected quality of every source's translations."""
         if data.sources is None:
-            raise MissingDataError("The method sentinel_src needs sources, and the evaluation set has none.")
+            raise MissingDataError(f"The method sentinel_src needs sources, {lacking('sources')}")
         return -predict_sources(SENTINEL, self.model or _SENTINEL_MODELS[self.scores], data.sources)

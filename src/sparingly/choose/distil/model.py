@@ -27,6 +27,7 @@ from sparingly.base.errors import (
     listing,
 )
 from sparingly.base.registry import Method, methods_inside, parameter, register
+from sparingly.base.syntax import lacking
 from sparingly.choose.distil.card import NGRAMS, ModelCard, family_of
 from sparingly.choose.distil.corpus import vectors_for
 from sparingly.choose.distil.encoder.fitted import EncoderFit, is_encoder, load_encoder, save_encoder
@@ -84,7 +85,7 @@ class DistilledModel:
             raise UsageError("Give a list of sources, not one text.")
         source_texts = sources.sources if isinstance(sources, EvalSet) else sources
         if source_texts is None:
-            raise MissingDataError("A distilled utility needs sources, and the evaluation set has none.")
+            raise MissingDataError(f"A distilled utility needs sources, {lacking('sources')}")
         all_texts = [text or "" for text in source_texts]
         present = np.array([bool(text) and not text.isspace() for text in all_texts], bool)
         vectors = self._vectors(sources, embedding, bool(present.any()))
@@ -119,7 +120,9 @@ class DistilledModel:
         if utility is None and len(names) == 1:
             return 0
         if utility is None:
-            raise UsageError(f"The model knows {len(names)} utilities: {', '.join(names)}. Name one.")
+            raise UsageError(
+                f"The model knows {len(names)} utilities: {', '.join(names)}. Add utility={names[0]}."
+            )
         if utility not in names:
             raise UnknownNameError("utility in the model", utility, names)
         return names.index(utility)

@@ -187,7 +187,7 @@ def _name_sets(data: EvalSet | Mapping[str, EvalSet] | Sequence[EvalSet]) -> dic
             f"{data_set.name or 'data'}-{place}": data_set for place, data_set in enumerate(several, 1)
         }
     if not by_name:
-        raise UsageError("There is no data set to learn from.")
+        raise UsageError("There is no data set to learn from: give one file or more.")
     return by_name
 
 

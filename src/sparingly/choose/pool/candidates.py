@@ -20,7 +20,7 @@ from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.checks import check_names
 from sparingly.base.errors import UnknownNameError, UsageError, listing
 from sparingly.base.rng import keys_of, round_to_range, scramble
-from sparingly.base.syntax import argument
+from sparingly.base.syntax import argument, either
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.clusters import cluster_means, kmeans, nearest_centres
 from sparingly.choose.design.units import Groups, quotas
@@ -73,11 +73,13 @@ class Limits:
                 raise UsageError(f"{name} is a share above 0 and at most 1, not {share:g}.")
         if self.overlap is not None and pool.against is None:
             raise UsageError(
-                f"The pool was not compared with a corpus. Score it with {argument('against', 'FILES')}."
+                "The pool was not compared with a corpus. Score it with "
+                f"{either('--corpus FILES', 'against=…')}."
             )
         if self.near is not None and not pool.near:
             raise UsageError(
-                f"Near duplicates cannot be found in this pool. Score it with {argument('near', None)}."
+                "Near duplicates cannot be found in this pool. Score it with "
+                f"{either('--near-duplicates', 'near=True')}."
             )
         if self.cosine is not None:
             label_of(pool)
@@ -309,7 +311,7 @@ def _group_by(pool: ScoredPool, frame: SourceFrame, by: str, bands: int) -> Grou
     if labels.null_count() == len(labels):
         sample = pool.column("kept").to_series().head(1000)
         columns = sorted({name for text in sample for name in json.loads(text)})
-        raise UnknownNameError("kept column", by, columns, f"Bands are by {LENGTH} or {UTILITY}.")
+        raise UnknownNameError("saved column", by, columns, f"Bands are by {LENGTH} or {UTILITY}.")
     mine = labels.gather(frame.place).fill_null(MISSING)
     names = mine.unique().sort()
     codes = names.search_sorted(mine).to_numpy().astype(np.int64)

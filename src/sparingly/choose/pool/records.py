@@ -22,6 +22,7 @@ from typing import Annotated, Any, Literal
 
 from sparingly.base.errors import InputError, UsageError, one_line
 from sparingly.base.lazy import pl
+from sparingly.base.syntax import argument
 from sparingly.data import files, schema
 from sparingly.data.values import as_mapping, as_whole, shown
 
@@ -220,7 +221,7 @@ class RecordCounts:
         examples = sorted(chain(*self.examples.values()), key=lambda example: (example.file, example.line))
         if examples:
             words, file, line = examples[0].words, examples[0].file, examples[0].line
-            raise InputError(words, file=file, line=line, fix="Mend it, or pass it over with bad=skip")
+            raise InputError(words, file=file, line=line, fix=f"Fix it, or add {argument('bad', 'skip')}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values, kinds in the order of their names."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, Unpack
 
 from sparingly.base.errors import DataError, InputError, UsageError, listing
+from sparingly.base.syntax import argument, either
 from sparingly.choose.pool.embeddings import embed_pool, parse_embedding
 from sparingly.choose.pool.parts import PoolPart, ScoringPlan, score_range
 from sparingly.choose.pool.records import LONGEST_RECORD, cut_files, make_folder, pool_files
@@ -64,7 +65,7 @@ def score_pool(
     """
     settings, embedding = WorkSettings(**work), None if embed is None else parse_embedding(embed)
     if longest < 1:
-        raise UsageError("longest is 1 or more.")
+        raise UsageError(f"{either('--max-bytes', 'longest')} is 1 or more, not {longest}.")
     scoring, folder = parse_scoring(by), Path(out)
     language_rule = Languages(language, identify, tuple(sorted(set(languages))))
     language_rule.check()
@@ -104,7 +105,7 @@ def score_pool(
             raise InputError(
                 f"{pool.duplicate_ids} sources have the id of another with a different text, such as "
                 f"{listing(pool.duplicate_examples)}",
-                fix="Give every source an id of its own, or pass the others over with bad=skip",
+                fix=f"Give every source an id of its own, or skip the others: {argument('bad', 'skip')}",
             )
         pool = pool if embedding is None else embed_pool(pool, embedding, executor, settings)
     pool.save()

@@ -16,6 +16,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError, listing
 from sparingly.base.lazy import pl
+from sparingly.base.syntax import argument
 from sparingly.base.text import Bare, Call, Items, Value, format_call, format_number, text_value
 from sparingly.choose.design import knapsack
 from sparingly.choose.design.budget import Budget
@@ -199,7 +200,7 @@ def _choose_rows(
     """Take the anchors, draw from every group what is left of its quota; return rows and probabilities."""
     by_name, by_cost = isinstance(quota, Mapping), budget is not None and budget.kind == "cost"
     if budget is not None and by_name:
-        raise UsageError("Numbers of sources by name go without a budget: leave it out.")
+        raise UsageError("A quota of numbers is a budget of its own: leave out the other budget.")
     if by_cost and costs is None:
         raise UsageError("A budget of cost needs the cost of every source: name a column, or length.")
     weights = costs if by_cost else None
@@ -215,7 +216,7 @@ def _choose_rows(
         if left_out.any():
             raise UsageError(
                 f"The budget leaves {listing(np.array(groups.names)[left_out], 3)} without any draw, and "
-                "nothing could be said of the sources there: raise it, or use fewer groups."
+                "nothing could be estimated for the sources there: raise it, or use fewer groups."
             )
     rows, all_probabilities = [np.flatnonzero(frame.anchor)], [np.ones(int(frame.anchor.sum()))]
     for place in np.flatnonzero(free_shares):
@@ -272,7 +273,9 @@ class PoolDesign:
         if self.spread and (self.name == "top" or self.order != "random"):
             raise UsageError("A spread draw is uniform, pivotal or systematic, along a list of its own.")
         if self.order != "random" and self.name != "systematic":
-            raise UsageError(f"Only systematic draws go along a sorted list: leave out order={self.order}.")
+            raise UsageError(
+                f"Only systematic draws go along a sorted list: leave out {argument('order', self.order)}."
+            )
 
     @property
     def words(self) -> str:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats
 from sparingly.base.checks import check_names
 from sparingly.base.errors import ExtraMissingError, InputError, UsageError
+from sparingly.base.syntax import argument
 from sparingly.choose.pool.near_duplicates import ngram_hashes
 from sparingly.choose.pool.records import (
     OnProblem,
@@ -178,7 +179,9 @@ class Languages:
     def check(self) -> None:
         """Raise an error for a missing package or unknown languages before anything is read."""
         if self.among and not self.identify:
-            raise UsageError("A list of languages is for identifying them: add identify.")
+            raise UsageError(
+                f"A list of languages is for identifying them: add {argument('identify', None)}."
+            )
         if self.identify:
             _identifier(self.among)
 

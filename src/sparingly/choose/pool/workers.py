@@ -142,7 +142,7 @@ def open_executor(
 ) -> Iterator[Executor]:
     """Yield an executor; all workers of a cluster must see the shared paths under these names."""
     if jobs < 1:
-        raise UsageError(f"There is 1 process or more, not {jobs}.")
+        raise UsageError(f"{argument('jobs')} is 1 or more, not {jobs}.")
     if cluster is None:
         yield SerialExecutor() if jobs == 1 else ProcessExecutor(jobs)
         return
@@ -154,7 +154,10 @@ def open_executor(
         worker_states = client.run(_report, [str(path) for path in shared_paths])
         for worker, (version, lost) in sorted(worker_states.items()):
             if version != __version__:
-                raise UsageError(f"The worker {worker} has sparingly {version}, here it is {__version__}.")
+                raise UsageError(
+                    f"The worker {worker} has sparingly {version}, here it is {__version__}: install "
+                    "the same version on both."
+                )
             if lost:
                 raise UsageError(
                     f"The worker {worker} does not see {listing(lost)}: the pool and its scores must lie in "

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, Self
 from sparingly.base.arrays import Floats, Objects
 from sparingly.base.errors import MissingDataError
 from sparingly.base.registry import parameter, register
+from sparingly.base.syntax import lacking
 from sparingly.choose.utility.base import Utility
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.overlap.similarity import (
@@ -74,5 +75,5 @@ class Diversity(Utility):
 
 def _outputs(data: EvalSet) -> Objects:
     if data.outputs is None:
-        raise MissingDataError("The method diversity needs outputs, and the evaluation set has none.")
+        raise MissingDataError(f"The method diversity needs outputs, {lacking('outputs')}")
     return data.outputs

@@ -12,6 +12,7 @@ from sparingly.base.cache import ResultCache
 from sparingly.base.checks import check_names
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
 from sparingly.base.registry import parameter, register
+from sparingly.base.syntax import lacking
 from sparingly.choose.utility.base import Utility
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
@@ -51,7 +52,7 @@ class ResidualSize(Utility):
         """Resolve the aspect and the metrics."""
         aspect = the_only("aspect", self.aspect, data.aspects, f"Name one: {self.name}:aspect=….")
         if not len(data.metrics):
-            raise MissingDataError(f"The method {self.name} needs metrics, and the evaluation set has none.")
+            raise MissingDataError(f"The method {self.name} needs metrics, {lacking('metrics')}")
         check_names("metric", self.metrics, data.metrics)
         return replace(self, aspect=aspect, metrics=self.metrics or tuple(data.metrics))
 

@@ -73,7 +73,11 @@ class AlpacaEval(LogFormat):
             kind_and_file.values(), key=lambda pair: (pair[0] != "outputs", str(pair[1]))
         ):
             if kind is None:
-                raise InputError("these are neither outputs nor annotations of AlpacaEval", file=file)
+                raise InputError(
+                    "these are neither outputs nor annotations of AlpacaEval",
+                    file=file,
+                    fix="Give model_outputs.json or annotations.json",
+                )
             reader.start(file)
             take = reader.take_output if kind == "outputs" else reader.take_annotation
             located(read_records(file), file, take)

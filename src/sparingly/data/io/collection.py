@@ -4,7 +4,7 @@
 "scores": {model: {metric: number}}, "human": {model: {aspect: number}},
 "ratings": [{"model", "rater", "aspect", "score", "time"}], "human_reference": {aspect: number} or
 {reference: number}, "comparisons": [{"left", "right", "winner", "rater"}],
-"comments": [{"model", "rater", "comment"}]}``; any other field is kept as a column.
+"comments": [{"model", "rater", "comment"}]}``; any other field becomes a column.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Each file of translations is a model, named by the file without folder and extension. The segments have no
 ids: they are made from their places (``line-000001`` …), and every file must have the same sources in the
-same order. Further fields of a segment (``errors``, ``variance``) are kept as columns of the cells. Older
+same order. Further fields of a segment (``errors``, ``variance``) become columns of the cells. Older
 versions write one list for one file of translations; its model is named after the JSON file.
 """
 

@@ -12,7 +12,7 @@
   names one, which is then taken instead of the originals.
 - Of several trials (``train_trial_index``) a metric is the mean, and the output is that of the first.
 - Numbers that describe the run and judge nothing (``num_…``, ``inference_…``, ``finish_reason_…`` and the
-  like) are kept as columns of the cells; the option ``metrics`` names those that are to be metrics instead.
+  like) become columns of the cells; the option ``metrics`` names those that are to be metrics instead.
 """
 
 from __future__ import annotations

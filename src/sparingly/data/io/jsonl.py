@@ -10,7 +10,7 @@
 "repeats": [{"model", "epoch", "output", "metrics": {metric: number}, "aspects": {aspect: number}}],
 "cells": {name: {model: value}}, "columns": {name: value}}``.
 Scores may be two-valued words (pass and fail, true and false …): they are read as 1 and 0.
-Every key but ``item`` may be left out; any other key is kept as a column (``columns`` holds those whose name
+Every key but ``item`` may be left out; any other key becomes a column (``columns`` holds those whose name
 is a key of the format). The header may be left out too. Where ``repeats`` has several outputs of a model, its
 scores are the means over them, and its output is the first, unless the item says them itself.
 """

@@ -136,7 +136,7 @@ class _Tree:
                 self.builder.output(place, model, text)
 
     def take_human_scores(self) -> None:
-        """Take what people said of the segments: scores as aspects, lists of errors as ratings."""
+        """Take people's judgements of the segments: scores as aspects, lists of errors as ratings."""
         for file in _files(self.path / HUMAN):
             if not file.name.startswith(f"{self.pair}."):
                 continue

@@ -838,7 +838,7 @@ def to_frame(data: EvalSet) -> pl.DataFrame:
     """Return the set as a long polars frame, one row for each item and model; missing is null.
 
     Columns: ``item``, ``model``, ``output``, ``source``, ``reference:NAME``, the columns of the items, then
-    ``cell:NAME``, ``metric:NAME`` and ``aspect:NAME``. Ratings, preferences and what people said of the
+    ``cell:NAME``, ``metric:NAME`` and ``aspect:NAME``. Ratings, preferences and people's judgements of the
     references have no place in it.
     """
     if not data.models:

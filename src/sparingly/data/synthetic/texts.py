@@ -1,7 +1,8 @@
 """Made-up texts: a reference, its source in an invented language, and outputs as bad as their quality.
 
-An output is the reference with words replaced, dropped, swapped or repeated; the chance that a word is hurt
-is ``SLIP + DAMAGE · (1 − quality)``. So overlap with the reference follows quality, and good models agree.
+An output is the reference with words replaced, dropped, swapped or repeated; a word is damaged with
+probability ``SLIP + DAMAGE · (1 − quality)``. So overlap with the reference follows quality, and good models
+agree.
 """
 
 from __future__ import annotations

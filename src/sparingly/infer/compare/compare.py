@@ -243,7 +243,7 @@ def compare_scores(
     """Compare two models by scores: the difference, interval and p-value that their estimate has."""
     if found.target == CHOSEN_ITEMS or found.pairs is None:
         raise DataError(
-            "These items were picked, not sampled, so nothing can be said of inputs like these: "
+            "These items were picked, not sampled, so they say nothing about inputs like these: "
             "sparingly rank shows the order on the chosen items."
         )
     places = found.models.index(first), found.models.index(second)

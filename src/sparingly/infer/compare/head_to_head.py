@@ -170,7 +170,7 @@ class HeadToHead(Tabular):
     high: float
     p_value: float  # the p-value of no difference
     alpha: float  # the error rate
-    target: str  # what this speaks about: ``population``, inputs like these, or this ``set``
+    target: str  # what this describes: ``population``, inputs like these, or this ``set``
     # How many more comparisons or items a difference of this size takes to settle with 90 % power; 0 where it
     # is settled, None where no number can be named.
     more: int | None = None

@@ -177,7 +177,7 @@ def judged_strengths(
 ) -> JudgedStrengths:
     """Estimate strengths from people's votes, with a judge's votes as control variates where there are any.
 
-    Every command that speaks of strengths takes them from here. The options are those of ``bradley_terry``;
+    Every command that shows strengths takes them from here. The options are those of ``bradley_terry``;
     ties have a parameter of their own unless some votes are soft, and then count as half a win. Where items
     were picked and not ``sampled``, a judge's votes are of no use.
     """

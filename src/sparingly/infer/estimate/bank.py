@@ -1,4 +1,4 @@
-"""``bank``: what people said of earlier models on the same items predicts one that was judged on few."""
+"""``bank``: people's scores of earlier models on the same items predict one that was judged on few."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Bank(Estimator):
     μ̂_j = N⁻¹ Σ_all f̂_ij + Σ_S (y_ij − f̂_ij)/π_ij / Σ_S 1/π_ij with f̂_ij = s_j a_ij + t_j b_ij. The first part
     comes from metrics, a_ij = α₁ m_ij + α₂ m̄_i, with m_ij predicted by what earlier models teach and m̄_i its
     mean over the models. The second is what earlier labels add, b_ij = β₁ m_ij + β₂ m̄_i + β₃ h_i − a_ij, with
-    h_i the mean of what people said of the earlier models on item i, less those models' means, shrunk by how
+    h_i the mean of people's scores of the earlier models on item i, less those models' means, shrunk by how
     many were judged. α and β are learned from the earlier models alone, each predicted from the others; where
     there is only one, from the new model's labels, cross-fitted. The slopes s_j and t_j are those of the new
     model's labels, shrunk. Earlier models are those with labels on half as many items again; a model without

@@ -69,7 +69,7 @@ class BradleyTerryFit:
 
 
 def win_chances(lead: Floats, log_ties: float) -> tuple[Floats, Floats]:
-    """Return the chances that the first wins and that the two tie, by how much stronger the first is.
+    """Return the probabilities that the first wins and that the two tie, by how much stronger the first is.
 
     p₁ = e^{d/2}/(e^{d/2} + e^{−d/2} + ν) and p₀ = ν/(…) (Davidson 1970); with ν = 0, Bradley and Terry 1952.
     """
@@ -158,7 +158,7 @@ def _counts_of(comparisons: Comparisons, models: int) -> Comparisons:
 def _residuals(
     comparisons: Comparisons, models: int, parameters: Floats, tied: bool
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the first's share of a win less what is expected, and the chances of a win and of a tie."""
+    """Return the first's share of a win less what is expected, and the probabilities of win and tie."""
     lead = parameters[comparisons.first] - parameters[comparisons.second]
     if width := comparisons.covariates.shape[1]:
         lead = lead + comparisons.covariates @ parameters[models : models + width]
@@ -281,7 +281,7 @@ class BradleyTerry(Tabular):
         return f"BradleyTerry({models}, {comparisons})"
 
     def chance(self, first: str, second: str) -> float:
-        """Return the chance that one model is preferred to another, a tie counting half."""
+        """Return the probability that one model is preferred to another, a tie counting half."""
         places = []
         for name in (first, second):
             if name not in self.models:
@@ -484,7 +484,7 @@ def _difference(data: EvalSet, table: Preferences, name: str) -> Floats:
 
 
 def _weights(data: EvalSet, table: Preferences, rounds: Sequence[Selection]) -> Floats:
-    """Return one over the chance of every comparison, scaled to a mean of 1; 1 where none was drawn."""
+    """Return one over the probability of every comparison, scaled to a mean of 1; 1 where none was drawn."""
     probability: dict[tuple[int, int, int], float] = {}
     column = {name: place for place, name in enumerate(data.models)}
     for one in rounds:

@@ -145,7 +145,7 @@ def chance_full_set_shows(
 
     ``differences`` are those of all pairs of models, ``errors`` their standard errors over this very set,
     which go to 0 as everything is judged, and ``deviations`` s. ``unseen`` is κ, by default that of
-    judgements without long tails. ``exact`` says that the ranking speaks of this very set, where any
+    judgements without long tails. ``exact`` says that the ranking describes this very set, where any
     difference of all items counts.
 
     Use it to decide whether more labels are worth it. NaN where all judged items show the same difference.
@@ -210,7 +210,7 @@ def chance_full_set_shows(
 def _corrected(
     weight: Floats, centre: Floats, deviation: Floats, models: int, test: tuple[float, float], chance: Floats
 ) -> Floats:
-    """Return the chance of every pair, with as many clearer ones significant as their chances add up to."""
+    """Return the probability of every pair, as many clearer ones being significant as is expected."""
     alpha, freedom = test
     pairs = len(chance)
     equal = np.minimum(most_equal(models)[:pairs], np.arange(pairs, 0.0, -1.0))

@@ -38,7 +38,7 @@ class PairErrors:
     ``errors`` are those for the target, ``over_set`` those over this set, whatever the target. ``complete``
     says whether everything was judged, so that there is no error; ``two_valued`` whether every score is an
     end of the ``scale``. ``bounded`` returns intervals of pairs by the scale alone; None where there are
-    none. ``plain_size`` is the number of items that plain means of single items speak about, all models
+    none. ``plain_size`` is the number of items that plain means of single items describe, all models
     judged on the same ones (infinite for inputs like these); None where scores are anything else. ``items``
     is the same number for any scores of one draw.
     """

@@ -113,7 +113,7 @@ UNCONNECTED = (
     "the raters fall into {count} groups that share no item: severities across groups assume that items "
     "were assigned at random."
 )
-ONE_RATER = "only one rater judged: nothing can be said of how others would score."
+ONE_RATER = "only one rater judged, so it is unknown how others would score."
 FEW_RATERS = "with {count} raters, how much raters vary is little more than a guess."
 MERGED = "no output has two ratings: the noise of a rating cannot be separated from item × model."
 ANONYMOUS = "{count} ratings are left out because they do not say who gave them."

@@ -120,7 +120,7 @@ def signature_word(text: str) -> str:
 FORMAT, VERSION = "sparingly/estimate", 1
 # The target of scores where the items were not drawn at random.
 CHOSEN_ITEMS = "chosen"
-_NOT_DRAWN = "Without inclusion probabilities nothing can be said of the whole set."
+_NOT_DRAWN = "Without inclusion probabilities, scores of the whole set cannot be estimated."
 _FROM_FILE = (
     "An estimate that was read from a file has only scores, no judgements: estimate again from the data."
 )
@@ -168,7 +168,7 @@ class Estimate(OwnFile, Tabular):
         aspect: What was judged.
         estimator: The estimator as text.
         n: The number of judged items.
-        size: The number of items that the scores speak about.
+        size: The number of items that the scores describe.
         outcome: How many intervals, bounds and scores without one there are, and how many scores fell back.
         is_rate: Whether scores are shares of passes or wins, which are printed in percent.
         notes: What to mind.
@@ -176,7 +176,7 @@ class Estimate(OwnFile, Tabular):
         signature: From which it can be had again; None for plain arrays.
         pairs: What differences are made of; None where there is none, and after reading from a file.
         selection: What had been chosen to be judged; None where that is not known.
-        unknown: What its file says beyond that; it is kept when it is saved.
+        unknown: What its file says beyond that; it is written back when it is saved.
     """
 
     rows_key: ClassVar[str] = "models"
@@ -222,7 +222,7 @@ class Estimate(OwnFile, Tabular):
 
     @property
     def target_text(self) -> str:
-        """What the scores speak about, in words."""
+        """What the scores describe, in words."""
         if self.target == CHOSEN_ITEMS:
             return "the chosen items"
         return f"this set of {counted(self.size, 'item')}" if self.target == "set" else "inputs like these"
@@ -292,20 +292,21 @@ class Estimate(OwnFile, Tabular):
             else f" ({100 * self.level:g} % interval: {ends.strip('[]').replace(', ', ' to ')})"
         )
         count, top, who = len(self.models), self.scores[place], mark_up(self.models[place])
-        has = "has" if count == 1 else f"has the highest of {count} scores:"
+        about = mark_up(self.aspect)
+        scores = "scores" if self.aspect == "score" else f"{about} scores"
+        has = f"has a mean {about} of" if count == 1 else f"has the highest of {count} {scores}:"
         tied = np.abs(self.scores - top) <= 1e-12 * np.abs(top)
         best = [mark_up(self.models[one]) for one in self.order if tied[one]]
         if len(best) > 1:
             who, between = f"{listing(best[:-1], 3)} and {best[-1]}", ""
-            has = f"share the highest of {count} scores:"
-        score = "no score" if np.isnan(self.scores[place]) else self.score_text(place)
+            has = f"share the highest of {count} {scores}:"
+        score = self.score_text(place)
+        if np.isnan(top):
+            has, score = "has", f"no {about} score"
         judged = "is" if self.n == 1 else "are"
         items = f"{self.n:,} of {self.size:,} items" if self.n < self.size else f"all {self.size:,} items"
         items = counted(self.n, "item") if self.target == CHOSEN_ITEMS else items
-        return (
-            f"{who} {has} {score}{between} by {mark_up(self.aspect)} on {self.target_text}; "
-            f"{items} {judged} judged."
-        )
+        return f"{who} {has} {score}{between} on {self.target_text}; {items} {judged} judged."
 
     def summary(self) -> Summary:
         """Return the answer, the scores with their intervals, and what to do next."""
@@ -362,7 +363,7 @@ class Estimate(OwnFile, Tabular):
     def full_set_chance(self) -> Floats:
         """Return, models × models, how likely judging everything shows the difference that the scores show.
 
-        It speaks of the estimate's target. For inputs like these: a ranking of the fully judged set calls it
+        It describes the estimate's target. For inputs like these: a ranking of the fully judged set calls it
         significant, corrected for all pairs, in the same direction. For this set: the order stays. NaN where
         fewer than 10 items were judged for both models. It tells whether judging on is worth it, and is no
         evidence.

@@ -326,7 +326,7 @@ def bounded_pairs(
 
 
 def plain_size(sample: JudgedSample, target: str) -> float | None:
-    """Return the number of items that plain means of a uniform sample speak about; None for other samples."""
+    """Return the number of items that plain means of a uniform sample describe; None for other samples."""
     return _size(sample, target) if _is_plain_mean(sample, target) else None
 
 

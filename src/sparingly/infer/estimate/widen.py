@@ -229,7 +229,7 @@ def epoch_noise(
 def with_epoch_noise(estimate: Estimate, data: EvalSet) -> Estimate:
     """Return an estimate of this set whose errors hold the noise between epochs; any other as it is.
 
-    ``data`` are the items that the estimate speaks of.
+    ``data`` are the items that the estimate describes.
     """
     pairs = estimate.pairs
     if estimate.target != "set" or pairs is None or not len(data.repeats):

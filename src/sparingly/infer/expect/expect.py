@@ -50,8 +50,7 @@ class BeliefPrior:
 
     distance: float = 8.0  # ζ: how far apart models usually lie, in standard errors of the whole set
     distance_sd: float = 0.7  # the standard deviation of log ζ
-    trust: float = 0.0  # atanh ρ where the metrics explain nothing within items
-    trust_by_within: float = 2.5  # how much atanh ρ grows with the correlation within items
+    trust_by_within: float = 2.5  # atanh ρ by the correlation within items
     trust_sd: float = 0.6  # its standard deviation
     doubt: float = 4.0  # how many comparisons of models speak against the metrics before any label
 
@@ -125,7 +124,7 @@ def _believe(
     log_likelihood = -0.5 * (np.log(total) + residual**2 / total).mean(axis=1) * (models - 1)
     log_prior = -0.5 * ((log_apart - np.log(prior.distance)) / prior.distance_sd) ** 2
     if size > _NO_SIGNAL:
-        centre = prior.trust + prior.trust_by_within * max(within, 0.0)
+        centre = prior.trust_by_within * max(within, 0.0)
         log_prior = log_prior - 0.5 * ((trust - centre) / prior.trust_sd) ** 2
     weight = np.exp(log_prior + log_likelihood - (log_prior + log_likelihood).max())
     weight /= weight.sum()

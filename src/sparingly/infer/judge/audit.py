@@ -15,6 +15,7 @@ from sparingly.base.errors import DataError, MissingDataError, UnknownNameError,
 from sparingly.base.format import counted, decimal_text, decimals_for, number_text, p_text
 from sparingly.base.lazy import special
 from sparingly.base.summary import Summary, Tabular
+from sparingly.base.syntax import argument
 from sparingly.base.text import format_value, text_value
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
@@ -334,7 +335,9 @@ def audit_judges(
     view = without_truth(view, name)
     judges = [metric for metric in names if metric in view.metrics]
     if not judges:
-        raise UsageError(f"{name} is the judge's own score: name what people judged.")
+        raise UsageError(
+            f"{name} is the judge's own score: name what people judged, with {argument('aspect')}."
+        )
     lines, parts = [], {}
     for metric in judges:
         labelled = labelled_outputs(view, sample, name, metric, cut)

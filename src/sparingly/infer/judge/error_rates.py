@@ -67,7 +67,7 @@ class ErrorRates:
 
 
 def error_rates(labelled: LabelledOutputs, level: float) -> ErrorRates:
-    """Return a judge's error rates; their intervals speak of inputs like these."""
+    """Return a judge's error rates; their intervals describe inputs like these."""
     passed, good = labelled.passed, labelled.good
     total_passed = int((labelled.verdicts >= labelled.cut).sum())
     total_failed = len(labelled.verdicts) - total_passed

@@ -69,7 +69,7 @@ def fewest_items(error_at: Callable[[int], float], goal: float, size: int) -> in
 
 
 def order_chances(true: Floats, covariance: Floats, seed: int) -> tuple[float, float, float]:
-    """Return the chances of the right winner, of a right pair and of the right order.
+    """Return the probabilities of the right winner, of a right pair and of the right order.
 
     Estimates are drawn from N(μ, Σ) around the true scores (draws × models); one is right when it orders
     models as they do. Models that are equal in truth have no right order: such pairs count as right.
@@ -298,7 +298,7 @@ class PlanOutlook:
         return self._ratios[n]
 
     def _pair_errors(self, part: JudgedSample, n: int) -> ScoreErrors:
-        """Return the errors after n judged items, for what differences speak of.
+        """Return the errors after n judged items, for what differences describe.
 
         Of inputs like these: V̂_set + V̂_inputs, with the contributions of a part of the pilot, repeated, and
         the degrees of freedom of a random draw from the set's own documents.

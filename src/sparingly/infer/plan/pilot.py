@@ -154,7 +154,7 @@ class Saving:
 class Pilot:
     """What a pilot tells of the scores and their spread."""
 
-    data: EvalSet  # the items that the plan speaks about
+    data: EvalSet  # the items that the plan describes
     truth: str  # what is planned for: an aspect, or the metric that stands in for people
     sample: JudgedSample  # what was judged
     scores: Floats  # draws × models: plausible true scores

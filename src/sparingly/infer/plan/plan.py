@@ -690,6 +690,6 @@ def _rows(outlook: PlanOutlook, budgets: Budgets | None, items_needed: int | Non
             numbers.add(int(np.clip(budget.amount // outlook.seconds, 1, size)))
         else:
             raise UsageError(
-                f"The budget {budget} needs costs: name them with cost=length, fit, or a column."
+                f"The budget {budget} needs costs: add {argument('cost', 'length')}, or name a column."
             )
     return sorted(numbers)

@@ -102,7 +102,7 @@ class Comparison(Tabular):
         answer = (
             f"The {agreement.n} chosen items {verb} as all {agreement.n_full} and order "
             f"{share_text(agreement.pairwise_accuracy, 0)} of {pairs} alike (soft pairwise accuracy "
-            f"{share_text(agreement.soft_pairwise_accuracy)}), by {self.truth}."
+            f"{share_text(agreement.soft_pairwise_accuracy)}) on {self.truth}."
         )
         ends = [value for row in self.models for value in (row.full_mean, row.mean) if value is not None]
         decimals = decimals_for([(max(ends) - min(ends)) / 10.0]) if ends else None
@@ -220,17 +220,17 @@ def judged_part(data: EvalSet, truth: str) -> tuple[EvalSet, tuple[str, ...]]:
     """Return the items and models that have a score by the truth, and notes on those that have none."""
     judged = data.judged(truth)
     if not judged.any():
-        raise DataError(f"No item has a score by {truth}: name another with {argument('aspect')}.")
+        raise DataError(f"No item has a score of {truth}: name another with {argument('aspect')}.")
     notes = []
     if not (items := judged.any(axis=1)).all():
-        notes.append(f"{int((~items).sum())} of {len(data)} items have no score by {truth} and are left out.")
+        notes.append(f"{int((~items).sum())} of {len(data)} items have no {truth} score and are left out.")
         data = data.at(np.flatnonzero(items))
     if not (models := judged.any(axis=0)).all():
         absent = [data.models[column] for column in np.flatnonzero(~models)]
-        notes.append(f"No score by {truth}, and so left out: {listing(absent)}.")
+        notes.append(f"No {truth} score, and so left out: {listing(absent)}.")
         data = data.take(models=[name for name in data.models if name not in absent])
     if len(data.models) < 2:
-        raise DataError(f"Only {listing(data.models)} has scores by {truth}, and comparing needs two models.")
+        raise DataError(f"Only {listing(data.models)} has scores of {truth}, and comparing needs two models.")
     return data, tuple(notes)
 
 
@@ -275,10 +275,10 @@ def agree(
     data.positions(ids)  # an unknown id is an error
     cells = selected_cells(selection, part, reference.values)
     if not len(cells.rows):
-        raise DataError(f"No item of the selection has a score by {truth}.")
+        raise DataError(f"No chosen item has a score of {truth}: name another with {argument('aspect')}.")
     notes = (*notes, *part_notes)
     if lost := len(set(ids).difference(part.items)):
-        notes = (*notes, f"{counted(lost, 'item')} of the selection without a score by {truth}.")
+        notes = (*notes, f"{counted(lost, 'item')} of the selection without a score of {truth}.")
     if isinstance(selection, Selection) and not selection.is_probability_sample:
         notes = (*notes, RANKING_ONLY)
     weights = selection_weights(selection, part, cells.rows)

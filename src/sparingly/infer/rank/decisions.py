@@ -22,7 +22,7 @@ _NUMERALS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """Which models are decided to be better than which, with at most α chance of any false decision."""
+    """Which models are better than which; the probability of any false decision is at most α."""
 
     better: Mask  # models × models: whether the model of the row is decided better than that of the column
     adjusted: Floats  # models × models: the p-values corrected for all pairs, NaN where no test was made
@@ -86,7 +86,7 @@ class Decisions:
 
 
 def decide(p_values: Floats, scores: Floats, *, alpha: float = 0.05) -> Decisions:
-    """Decide for every pair of models whether one is better, with at most α chance of any false decision.
+    """Decide for every pair whether one is better; any decision is false with a probability of at most α.
 
     The p-values (two-sided, models × models; NaN where two models were never compared, which stay undecided)
     are corrected for all pairs by Shaffer's (1986) static step-down, which decides all that Holm's does and

@@ -81,8 +81,8 @@ def chance_of_best(
     scores is partly luck. Models that never differ share their chance; one that is behind another by the
     same on every item has none.
 
-    Use it to decide between few candidates; claims come from the tests. It speaks of what the covariance
-    speaks of: the population of inputs like these, or this very set.
+    Use it to decide between few candidates; claims come from the tests. It describes what the covariance
+    describes: the population of inputs like these, or this very set.
 
     Args:
         scores: One score per model, NaN for none; higher is better.
@@ -367,7 +367,7 @@ def rank(
         selection: What was chosen to be judged; without it the judged items are taken for a uniform sample.
         aspect: What was judged; default: the only aspect.
         estimator: How scores are estimated; see ``estimate``.
-        target: What all numbers speak about: this ``set``, or the ``population`` of inputs like these. Unless
+        target: What all numbers describe: this ``set``, or the ``population`` of inputs like these. Unless
             given, scores and intervals are those of this set and decisions those of inputs like these.
         test: The test of each pair: ``t`` accounts for weights, documents and predictions; ``permutation``
             and ``wilcoxon`` are for items that were all as likely to be drawn.

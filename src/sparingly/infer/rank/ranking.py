@@ -163,12 +163,12 @@ class Ranking(OwnFile, Tabular):
         groups_by: The rule behind the groups.
         alpha: The error rate.
         aspect: What was judged.
-        target: What decisions speak about: this ``set``, the ``population`` of inputs like these, or only
+        target: What decisions describe: this ``set``, the ``population`` of inputs like these, or only
             the ``chosen`` items, where these were not sampled.
-        scores_of: What scores, standard errors and intervals speak about, likewise.
+        scores_of: What scores, standard errors and intervals describe, likewise.
         estimator: The estimator as text.
         n: The number of judged items.
-        size: The number of items that the ranking speaks about.
+        size: The number of items that the ranking describes.
         unit: What was judged: items, or comparisons.
         is_rate: Whether scores are shares of passes or wins, which are printed in percent.
         notes: What to mind.
@@ -178,7 +178,7 @@ class Ranking(OwnFile, Tabular):
         expected: What judging everything is expected to show, if requested: beside the order and
             the p-values, never in their place.
         selection: What had been chosen to be judged; None where that is not known.
-        unknown: What its file says beyond that; it is kept when it is saved.
+        unknown: What its file says beyond that; it is written back when it is saved.
     """
 
     rows_key: ClassVar[str] = "models"
@@ -222,12 +222,12 @@ class Ranking(OwnFile, Tabular):
 
     @property
     def scores_head(self) -> str:
-        """The head of a column of scores: it says what they speak about."""
+        """The head of a column of scores: it says what they describe."""
         return "score" if self.n is None else f"score ({target_text(self.scores_of)})"
 
     @property
     def ranks_head(self) -> str:
-        """The head of a column of ranks: it says what they speak about."""
+        """The head of a column of ranks: it says what they describe."""
         return "ranks" if self.n is None else f"ranks ({target_text(self.target)})"
 
     @property
@@ -292,7 +292,7 @@ class Ranking(OwnFile, Tabular):
         columns = ["ranks", "model", "win rate" if self.estimator == WIN_RATE else "score ± error"]
         columns += [self.level_head, ""]
         has_chances = any(row.chance_of_best is not None for row in self.models)
-        columns += ["chance of best"] if has_chances else []
+        columns += ["P(best)"] if has_chances else []
         rows: list[list[str | IntervalCell]] = []
         for row in self.models:
             score, low, high = (
@@ -325,9 +325,9 @@ class Ranking(OwnFile, Tabular):
     def _method(self) -> tuple[str, ...]:
         if self.n is None:
             return ()
-        scores = f"Scores speak about {target_text(self.scores_of)}, ranks about {target_text(self.target)}"
+        scores = f"Scores describe {target_text(self.scores_of)}, ranks {target_text(self.target)}"
         if self.scores_of == self.target:
-            scores = f"Scores and ranks speak about {target_text(self.target)}"
+            scores = f"Scores and ranks describe {target_text(self.target)}"
         return (
             f"{scores}: they hold for all models at once with {100 * (1 - self.alpha):g} % confidence. "
             f"Estimator: {self.estimator}; test: {self.test}."

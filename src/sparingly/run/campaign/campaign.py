@@ -157,7 +157,10 @@ class Campaign(CampaignReader):
         with a budget of their own (``new``: those that came last), of ``size`` items (default: all).
         """
         if size is not None and (size < 1 or not models):
-            raise UsageError("The size of a round goes with models that have a budget of their own.")
+            raise UsageError(
+                "The size of a round goes with models that have a budget of their own: leave it out, or "
+                "name them."
+            )
         if models:
             return (self._drawer.step_of_new_models(self.settings.data_named(data), models, size),)
         names = list(self.settings.budgets) if data is None else [self.settings.data_named(data)]
@@ -357,7 +360,7 @@ class Campaign(CampaignReader):
         """Take models that came late; return their names.
 
         Without a budget nothing is drawn anew: they are judged on what was chosen without them. With one,
-        they get a draw of their own (``next(models=…)``), and what people said of the earlier models predicts
+        they get a draw of their own (``next(models=…)``), and people's scores of the earlier models predict
         them. The items and what is known of the other models must be the same.
 
         Args:
@@ -445,7 +448,8 @@ class Campaign(CampaignReader):
             check_names("model", [model], present)
             if len(present) < 3:
                 raise UsageError(
-                    f"Without {model} there would be nothing left to compare in the data set {name}."
+                    f"Without {model} there would be nothing left to compare in the data set {name}. To "
+                    "end it: sparingly campaign close."
                 )
             seq = journal.event("withdrawn", data=name, model=model)
             connection.execute(

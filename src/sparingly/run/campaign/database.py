@@ -129,7 +129,7 @@ def _sentence(name: str, problem: str) -> str:
     low = reason.lower()
     if any(words in low for words in _FULL_DISK):
         return (
-            f"The disk of the campaign {name} is full ({reason}). What was acknowledged is saved: "
+            f"The disk of the campaign {name} is full ({reason}). Acknowledged answers are saved: "
             "make room and send the rest again."
         )
     if "locked" in low:
@@ -137,7 +137,7 @@ def _sentence(name: str, problem: str) -> str:
     if any(words in low for words in _DAMAGED):
         return f"{name} is no campaign, or it is damaged ({reason}). Take another copy of the file."
     return (
-        f"The database {name} gave an error ({reason.rstrip('.')}). What was acknowledged is saved: "
+        f"The database {name} gave an error ({reason.rstrip('.')}). Acknowledged answers are saved: "
         "try again."
     )
 

@@ -54,7 +54,7 @@ class DataSnapshot:
     name: str
     seq: int
     drawn_from: EvalSet  # the set with the models of the first round, which all rounds are drawn from
-    data: EvalSet  # the set with the models that are in it at that number, which estimates speak about
+    data: EvalSet  # the set with the models that are in it at that number, which estimates describe
     rounds: tuple[Selection, ...]  # the rounds of the strategy
     # Their numbers in the campaign, which also counts the rounds of models with own draws.
     numbers: tuple[int, ...]

@@ -40,7 +40,7 @@ OWN = "judged on {items} items of their own draw: {models}"
 
 
 class Anchors(NamedTuple):
-    """Judged outputs (item, model) that are judged again, and the chance of each to be among them."""
+    """Judged outputs (item, model) that are judged again, and the probability of each to be among them."""
 
     cells: tuple[tuple[str, str], ...]
     probability: float
@@ -83,7 +83,7 @@ def next_own_round(
 
 
 def next_anchors(snapshot: DataSnapshot, draw: OwnDraw, rows: int, aspect: str, seed: int) -> Anchors:
-    """Return judged outputs of earlier models to judge again, drawn by chance, and the chance of each.
+    """Return judged outputs of earlier models to judge again, drawn at random, and the probability of each.
 
     A share of the round's outputs, at least one. Raters must not see which these are.
     """

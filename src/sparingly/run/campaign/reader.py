@@ -18,6 +18,7 @@ from sqlalchemy import Connection, func, select
 from sparingly.base.errors import UsageError
 from sparingly.base.format import counted
 from sparingly.base.summary import Summary
+from sparingly.base.syntax import either
 from sparingly.choose.select import select as select_items
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
@@ -404,7 +405,10 @@ class CampaignReader:
         """
         settings, snapshot = self.settings, self._snapshot(data, at)
         if any(selection.pairs is None for selection in _answered_rounds(snapshot)):
-            raise UsageError(f"The strategy {settings.strategy} asks for scores: see estimate.")
+            raise UsageError(
+                f"The strategy {settings.strategy} asks for scores: "
+                f"{either('sparingly estimate CAMPAIGN', 'campaign.estimate()')}."
+            )
         weighting, picked = _drawn_rounds(snapshot)
         aspect = settings.aspect if settings.aspect in settings.aspects else None
         strengths = judged_strengths(snapshot.data, aspect, **{**weighting, **options}).strengths

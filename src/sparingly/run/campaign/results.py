@@ -105,7 +105,7 @@ def standings(campaign: CampaignReader, data: str | None = None, *, at: int | No
     these. Use them to see between which models the next round still has to decide.
     """
     name = campaign.settings.data_named(data)
-    # Scores and ranks are read one after the other, and must speak of the same answers.
+    # Scores and ranks are read one after the other, and must describe the same answers.
     seq = campaign.last_seq() if at is None else at
     try:
         if campaign.compares(name):

@@ -140,7 +140,7 @@ def _broken_journal(connection: Connection, campaign: str) -> Iterator[str]:
 
 
 def _broken_content(connection: Connection, campaign: str) -> Iterator[str]:
-    """Compare what the events say with the tables they speak about."""
+    """Compare what the events say with the tables they describe."""
     digests = {
         (name, seq): digest
         for seq, event in _events(connection, campaign, "begun")

@@ -2,7 +2,7 @@
 
 ``campaigns`` hold what was decided at the start and the end of the journal (``last_seq`` and ``head``);
 ``ratings`` and ``events`` are the journal: no row of theirs is ever changed. The others say what the entries
-speak about, each with the number of the entry that brought it.
+describe, each with the number of the entry that brought it.
 """
 
 from __future__ import annotations

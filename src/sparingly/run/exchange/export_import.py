@@ -49,7 +49,7 @@ class ExportReport:
 
     def _repr_html_(self) -> str:
         rows = [(str(path),) for path in self.files]
-        note = "" if self.key is None else f"Keep the key at home: {self.key}"
+        note = "" if self.key is None else f"Keep the key private: {self.key}"
         return html_table(("file",), rows, self.headline, note)
 
     def to_dict(self) -> dict[str, Any]:

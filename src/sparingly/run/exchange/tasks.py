@@ -14,7 +14,7 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.base.format import counted
-from sparingly.base.syntax import either
+from sparingly.base.syntax import argument, either
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Scale
 from sparingly.data.selection import Row, Selection
@@ -201,7 +201,7 @@ def _scales(
         return {name: aspect_scale or common for name, aspect_scale in aspects.items()}
     names = [aspects] if isinstance(aspects, str) else list(aspects)
     if not names and form.answers != "spans":
-        raise UsageError("Name at least one aspect to judge.")
+        raise UsageError(f"Name what people judge: {argument('aspect', 'quality')}.")
     if scale is not None or data is None:
         return dict.fromkeys(names, common)
     return {name: data.label_scale(name) or common for name in names}
@@ -266,7 +266,8 @@ def _assigned(
         if task.control is not None:
             if controls is None:
                 raise MissingDataError(
-                    f'The assignment has the control item "{task.item}": give the control items, too.'
+                    f'The assignment has the control item "{task.item}": give the control items, too: '
+                    f"{argument('controls', 'FILE')}."
                 )
             row = int(controls.positions([task.item])[0])
             original = str(controls.columns[ORIGINAL][row])

@@ -15,6 +15,7 @@ from sparingly.base import rng
 from sparingly.base.checks import check_names
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.base.summary import Summary, Tabular
+from sparingly.base.syntax import argument, either
 from sparingly.data import fields, schema
 from sparingly.data.evalset import EvalSet
 from sparingly.data.files import OwnFile
@@ -304,7 +305,7 @@ def assign(
     """
     names = sorted(as_ids("rater", raters))
     if not names:
-        raise UsageError("No rater is named: give at least one rater.")
+        raise UsageError(f"Name the raters: {either('--raters anna,ben', 'raters=[…]')}.")
     if not 0.0 <= overlap <= 1.0:
         raise UsageError(f"The overlap is a share between 0 and 1, not {overlap}.")
     check_names("unit", [unit], get_args(UnitKind))
@@ -391,7 +392,7 @@ def _units(items: Sequence[str], data: EvalSet, unit: str) -> list[TaskUnit]:
     if unit == "item":
         return [TaskUnit(item, (item,)) for item in items]
     if fields.DOCUMENT not in data.columns:
-        raise MissingDataError('The set has no documents. Assign items instead: unit="item".')
+        raise MissingDataError(f"The set has no documents. Assign items instead: {argument('unit', 'item')}.")
     document, position = data.columns[fields.DOCUMENT], data.columns[fields.POSITION]
     inside: dict[str, list[tuple[float, str]]] = {}
     for item, place in zip(items, data.positions(items), strict=True):

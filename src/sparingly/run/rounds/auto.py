@@ -177,7 +177,7 @@ class Auto(Strategy):
             spread = "spread over nothing"
         elif not spread_over:
             spread = "with nothing to spread it over"
-        metrics_text = "Without metrics, labels alone speak"
+        metrics_text = "There are no metrics, so labels alone count"
         if known_metrics(data):
             metrics_text = "Metrics count as far as they predict held-out labels"
         return (

@@ -212,7 +212,7 @@ class Strategy(Method, ABC):
     def estimate(self, state: State, **options: Any) -> Estimate:
         """Return the models' scores from all rounds; parameters are those of ``sparingly.estimate``.
 
-        Unless a strategy keeps the chance of every cell, these are the scores of the chosen items, and
+        Unless a strategy keeps the probability of every cell, these are the scores of the chosen items, and
         the estimate says so.
         """
         return estimate(state.data, merge_rounds(state.rounds), state.aspect, **options)

@@ -73,8 +73,8 @@ class CombinedWaves:
 def combine(waves: Sequence[Wave], labels: Floats, importance: Floats | None = None) -> CombinedWaves:
     """Combine waves with weights that their sizes fix, w_k ∝ n_k/(|U_k|(|U_k| − n_k)).
 
-    With equal chances and nothing learned this is simple random sampling, exactly: the plain mean of all that
-    was judged. A model that some waves left out is combined over its own waves.
+    With equal probabilities and nothing learned this is exactly simple random sampling: the plain mean of all
+    that was judged. A model that some waves left out is combined over its own waves.
     """
     item_weights = np.ones(len(labels)) if importance is None else importance
     totals = [wave_totals(wave, labels, item_weights) for wave in waves]
@@ -108,7 +108,7 @@ def combine(waves: Sequence[Wave], labels: Floats, importance: Floats | None = N
 def wave_totals(wave: Wave, labels: Floats, importance: Floats) -> WaveTotals:
     """Return N⁻¹ [Σ_L y + Σ_U f + Σ_S (y − f)/π] of one wave, with its variance.
 
-    What was asked for and did not come in is taken for missing at random: the chances of the rest are
+    What was asked for and did not come in is taken for missing at random: the probabilities of the rest are
     multiplied by the share that came, and a missing label of an earlier wave is replaced by its prediction.
     """
     size = len(labels)

@@ -142,7 +142,7 @@ def learn_sizes(
 
     |e_ij| is learned from the metrics as scores are; û_i² = Σ_j â_ij² over the ``models`` that go on. Unless
     it is given, τ minimises Σ_L a_i v_i/((1 − τ) + τ û_i/mean û) over the labelled items, each by what it
-    stands for (a_i), and is 0 unless that is less than with equal chances by more than chance explains.
+    stands for (a_i), and is 0 unless that is less than with equal probabilities by more than chance explains.
     """
     residual = predictions.residual[:, models]
     if regressor is None or not predictions.is_fitted or tau == 0.0:

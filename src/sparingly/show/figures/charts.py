@@ -81,7 +81,7 @@ def draw_scores(estimate: Estimate) -> VConcatChart:
     foot = [f"{counted(missing, 'interval')} could not be told."] if missing else []
     # Vega's own format: rates in percent, other scores as they are.
     chart = _points_on_lines(rows, estimate.aspect, "~%" if estimate.is_rate else "")
-    return framed(chart, f"Scores by {estimate.aspect}", f"over {estimate.target_text}; {level}", foot)
+    return framed(chart, f"Scores ({estimate.aspect})", f"over {estimate.target_text}; {level}", foot)
 
 
 def _score_rows(estimate: Estimate) -> list[dict[str, Any]]:
@@ -174,7 +174,7 @@ def draw_agreement(comparison: Comparison) -> VConcatChart:
     """Draw every model's score on the chosen items beside its score on all of them."""
     rows = _lines_of(comparison, "mean", "mean", "full_mean")
     title = "point: on the chosen items; the line ends at the score on all items"
-    return framed(_points_on_lines(rows, comparison.truth), f"Scores by {comparison.truth}", title, [])
+    return framed(_points_on_lines(rows, comparison.truth), f"Scores ({comparison.truth})", title, [])
 
 
 def draw_changes(changes: Changes) -> VConcatChart:
@@ -287,7 +287,7 @@ def draw_ranks(ranking: Ranking) -> VConcatChart:
     colour = "; a colour is a group" if len(ranking.groups) > 1 else ""
     level = f"{100 * (1 - ranking.alpha):g} %"
     holds = f"on {target_text(ranking.target)}, at {level} confidence for all models at once"
-    return framed(chart, f"Possible ranks by {ranking.aspect}", f"{holds}{colour}", [])
+    return framed(chart, f"Possible ranks ({ranking.aspect})", f"{holds}{colour}", [])
 
 
 def draw_decisions(ranking: Ranking) -> VConcatChart:

@@ -51,7 +51,7 @@ class ReportRequest:
 
     aspect: str | None = None  # what was judged; None for the only one
     estimator: str | Method | None = None  # how scores are estimated; None leaves it to ``estimate``
-    # What scores and ranks speak about; None gives each its own (``targets_of``).
+    # What scores and ranks describe; None gives each its own (``targets_of``).
     target: Target | None = None
     level: float = 0.95  # the level of intervals; one less it is the error rate of ranks and groups
     seed: int = 0  # settles draws
@@ -60,7 +60,7 @@ class ReportRequest:
 
     @property
     def targets(self) -> Targets:
-        """What scores and decisions speak about."""
+        """What scores and decisions describe."""
         return targets_of(self.target)
 
     @property
@@ -321,7 +321,8 @@ def from_campaign(
     name = running.settings.data_named(data)
     if request.aspect not in (None, running.settings.aspect):
         raise UsageError(
-            f"The campaign is about {running.settings.aspect}, which cannot be changed to {request.aspect}."
+            f"The campaign is about {running.settings.aspect}, which cannot be changed to "
+            f"{request.aspect}: leave the aspect out."
         )
     status = running.status(at)
     # Everything below is of this entry, although people may answer meanwhile.

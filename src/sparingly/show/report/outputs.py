@@ -38,8 +38,10 @@ def output_section(evidence: Evidence) -> Section | None:
     if not np.isfinite(scores).any():
         return None
     texts = _Shown(evidence, scores)
-    parts = [*texts.differences(), *texts.extremes(), *texts.raters(), *texts.judge()]
-    text = "Differences between two outputs are marked. Scores are those that people gave."
+    differences = list(texts.differences())
+    parts = [*differences, *texts.extremes(), *texts.raters(), *texts.judge()]
+    text = "Scores are those that people gave."
+    text = f"Differences between two outputs are marked. {text}" if differences else text
     return Section("outputs", _TITLE, (Words(text), *parts))
 
 

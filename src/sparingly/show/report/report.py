@@ -181,7 +181,7 @@ def report(
         data: The data set of a campaign that has several.
         at: The number of the campaign's journal to report on; default: the last one.
         estimator: How scores are estimated; see ``estimate``.
-        target: What all numbers speak about: this ``set``, or the ``population`` of inputs like these. Unless
+        target: What all numbers describe: this ``set``, or the ``population`` of inputs like these. Unless
             given, scores are those of this set, ranks and groups those of inputs like these.
         level: How often intervals are to hold the truth; ranks and groups hold with the same confidence.
         scale: The lowest and the highest score that there can be; default: found in the data, and
@@ -206,7 +206,9 @@ def report(
     # Campaigns need an extra, so that data is what is recognised.
     if isinstance(source, EvalSet | str | Path) or hasattr(source, "columns"):
         if data is not None or at is not None:
-            raise UsageError("A data set's name and an entry of the journal are for campaigns.")
+            raise UsageError(
+                "A data set's name and an entry of the journal are for campaigns: leave out data and at."
+            )
         evidence = from_selection(as_evalset(source).with_scale(aspect, scale), selection, request)
     else:
         if selection is not None:

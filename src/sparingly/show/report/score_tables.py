@@ -18,7 +18,7 @@ TableFormat = Literal["markdown", "latex"]
 def ranking_table(ranking: Ranking, format: TableFormat = "markdown") -> str:
     """Return the table of a ranking as the shared tasks print it: rank range, score, standardised score.
 
-    Groups are set off by a rule. Below the table stands who is best, what the numbers speak about and what to
+    Groups are set off by a rule. Below the table stands who is best, what the numbers describe and what to
     mind.
     """
     grouped = len(ranking.groups) > 1
@@ -40,7 +40,7 @@ def ranking_table(ranking: Ranking, format: TableFormat = "markdown") -> str:
         if ranking.models[place].group != ranking.models[place - 1].group
     ]
     columns = [ranking.ranks_head, "model", ranking.scores_head, ranking.level_head, "standardised"]
-    columns += ["chance of best", *(["group"] if grouped else [])]
+    columns += ["P(best)", *(["group"] if grouped else [])]
     holds = f"Ranks hold for all models at once with {100 * (1 - ranking.alpha):g} % confidence."
     if ranking.target == "chosen":
         holds = "Ranks as if the items had been sampled at random, which they were not."

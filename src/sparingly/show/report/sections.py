@@ -58,7 +58,7 @@ _MOST_COLUMNS, _MOST_DRAWN = 12, 20
 
 
 def question_section(evidence: Evidence) -> Section:
-    """Say what was asked, and what the answer speaks about."""
+    """Say what was asked, and what the answer describes."""
     parts = (Words(question(evidence)), Words(estimand(evidence), important=True))
     return Section("question", "The question", parts)
 
@@ -206,7 +206,7 @@ def score_section(evidence: Evidence) -> Section:
     subject = f"Scores of {target_text(estimate.target)}"
     if evidence.comparison is not None:
         subject = "Win rates" if estimate.is_rate else "Strengths"
-    caption = f"{subject} by {evidence.aspect}"
+    caption = f"{subject} ({evidence.aspect})"
     if ranking is not None:
         caption += f"; ranks hold on {target_text(ranking.target)}"
     parts: list[ReportPart] = [_summary_table(caption, table)]
@@ -215,7 +215,7 @@ def score_section(evidence: Evidence) -> Section:
     notes_of = () if ranking is None else ranking.notes
     if notes := dict.fromkeys((*estimate.notes, *notes_of)):
         parts.append(Notes(tuple(map(with_full_stop, notes))))
-    if ranking is None:
+    if ranking is None and len(estimate.models) > 1:
         parts.append(Words(with_full_stop(evidence.unranked)))
     title = subject.removesuffix(f" of {target_text(estimate.target)}")
     return Section("scores", f"{title} with intervals", tuple(parts))
@@ -282,7 +282,7 @@ def beats_section(evidence: Evidence) -> Section | None:
         for place, name in enumerate(names)
     )
     holds = (
-        f"on {target_text(ranking.target)}, with at most {100 * ranking.alpha:g} % chance of any false claim"
+        f"on {target_text(ranking.target)}; probability of any false claim: {100 * ranking.alpha:g} % at most"
     )
     if ranking.target == CHOSEN_ITEMS:
         holds = "on the chosen items only: they were picked, not sampled"

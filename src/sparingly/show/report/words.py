@@ -1,4 +1,4 @@
-"""The sentences of a report: what was asked, what the answer is, and what it speaks about."""
+"""The sentences of a report: what was asked, what the answer is, and what it describes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def answer(evidence: Evidence) -> str:
 
 
 def estimand(evidence: Evidence) -> str:
-    """Return what the numbers speak about, and what they must not be taken for."""
+    """Return what the numbers describe, and what they must not be taken for."""
     estimate = evidence.estimate
     if (found := evidence.comparison) is not None:
         subject = "Win rates" if isinstance(found, HeadToHead) else "Strengths"
@@ -62,13 +62,13 @@ def estimand(evidence: Evidence) -> str:
                 "exaggerated, and errors hold only for these comparisons."
             )
         sampled = "sampled with known probabilities" if evidence.rounds else "taken for a random sample"
-        return f"{subject} {source}, {sampled}: they speak about inputs like these."
+        return f"{subject} {source}, {sampled}: they describe inputs like these."
     if estimate.target == CHOSEN_ITEMS:
         frame = f"the {evidence.outside + len(evidence.data):,} items that they were chosen from"
         return (
             f"Ranking only: these are scores of the {counted(estimate.n, 'chosen item')}, not of "
             f"{frame if evidence.outside else 'the test set'}. The items were picked, not sampled with known "
-            "probabilities: no error bar speaks about the whole set, and tests overstate what is known of it."
+            "probabilities: no error bar describes the whole set, and tests overstate what is known."
         )
     skipped = any(selection.same_outputs for selection in evidence.rounds)
     subject = "Differences of scores" if skipped else "Scores"
@@ -79,11 +79,11 @@ def estimand(evidence: Evidence) -> str:
         return f"{subject} and ranks {of_set} They say nothing of other inputs."
     if estimate.target == "set":
         return (
-            f"{subject} with their errors and intervals {of_set} Ranks, groups and p-values speak about "
+            f"{subject} with their errors and intervals {of_set} Ranks, groups and p-values describe "
             f"inputs like these: {of_others}. Inputs of another kind may rank the models otherwise."
         )
     return (
-        f"{subject} and ranks speak about inputs like these: {of_others}, and {_judged(evidence)}. Inputs of "
+        f"{subject} and ranks describe inputs like these: {of_others}, and {_judged(evidence)}. Inputs of "
         "another kind may rank the models otherwise."
     )
 

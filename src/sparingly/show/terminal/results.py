@@ -133,8 +133,8 @@ _MEASURES = {
     "mean_absolute_error": "mean absolute error of scores",
     "root_mean_squared_error": "root mean squared error",
     "rank_changes": "models with another rank",
-    "significance_retained_05": "significant pairs kept (p<.05)",
-    "significance_retained_001": "significant pairs kept (p<.001)",
+    "significance_retained_05": "significant pairs preserved (p<.05)",
+    "significance_retained_001": "significant pairs preserved (p<.001)",
 }
 _CURVE_MEASURES = {
     **_MEASURES,
@@ -190,7 +190,7 @@ def show_curve(comparison: CurveComparison) -> None:
 def show_parity(parity: Parity) -> None:
     """Print what share of random's labels the method needs."""
     if parity.share != parity.share:
-        line("parity: some of random's targets are never reached and kept, so there is no figure")
+        line("parity: some of random's targets are never reached for good, so there is no figure")
         return
     verdict = f"{'saves' if parity.share < 1 else 'costs'} {percent(abs(1 - parity.share), 0)}"
     line(f"parity: {percent(parity.share, 0)} of random's labels for the same agreement ({verdict})")

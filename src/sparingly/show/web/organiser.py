@@ -57,7 +57,7 @@ _WAIT = 1.0
 
 @dataclass(frozen=True)
 class ComputedResult(Generic[Result]):
-    """A result (None where ``problem`` says why), the journal's entry it speaks of, and when it was ready."""
+    """A result (None where ``problem`` says why), the journal's entry it describes, and when it was ready."""
 
     value: Result | None
     seq: int
@@ -180,8 +180,8 @@ MESSAGES = {
     "paused": "The campaign is paused: nobody is handed a new question.",
     "resumed": "The campaign goes on.",
     "written": "The guidelines are saved. Raters read the new version before they go on.",
-    "retired": "These links open nothing any more. What was answered stays.",
-    "withdrawn": "The rater's answers are kept, and in no result any more. What is missing is asked again.",
+    "retired": "These links no longer work. The answers stay.",
+    "withdrawn": "The rater's answers stay stored but count in no result. Missing items are asked again.",
     "returned": "The rater's answers count again.",
     "drawn": "The next round is drawn: raters are asked for it now.",
     "budget": "The budget is changed.",

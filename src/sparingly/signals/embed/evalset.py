@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, InputError, MissingDataError, UnknownNameError, listing
+from sparingly.base.syntax import lacking
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.files import naming, text_lines
@@ -84,7 +85,7 @@ def _embed(data: EvalSet, model: str, *, outputs: bool) -> Embedded:
     texts = data.outputs if outputs else data.sources
     if texts is None:
         field = "outputs" if outputs else "sources"
-        raise MissingDataError(f"Embeddings of {field} need {field}, and the evaluation set has none.")
+        raise MissingDataError(f"Embeddings of {field} need {field}, {lacking(field)}")
     flat = texts.ravel().tolist()
     present = np.fromiter((text is not None for text in flat), bool, len(flat)).reshape(texts.shape)
     return Embedded(embed_texts(flat, model).reshape(*texts.shape, -1), present)

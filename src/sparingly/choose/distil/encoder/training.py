@@ -20,6 +20,7 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, InputError, UsageError
 from sparingly.base.progress import report_progress
 from sparingly.base.rng import keys_of, stream
+from sparingly.base.syntax import either
 from sparingly.choose.distil.encoder.fitted import EncoderFit
 from sparingly.choose.distil.encoder.network import (
     EncoderTokenizer,
@@ -215,7 +216,9 @@ class Trainer:
         self._optimiser.zero_grad(set_to_none=True)
         for error in self._errors(rows):
             if not torch.isfinite(error):
-                raise DataError("The training of the encoder went astray: use a lower rate.")
+                raise DataError(
+                    f"The training of the encoder diverged: use a lower {either('--learning-rate', 'rate=')}."
+                )
             self._scaler.scale(error / label_count).backward()
         self._scaler.unscale_(self._optimiser)
         parameters = [parameter for _, parameter in self._network.named_parameters()]

@@ -264,7 +264,7 @@ class Futility(TestingStop):
             raise UsageError(f"chance is a probability between 0 and 1, such as 0.1, not {self.chance:g}.")
 
     def check(self, progress: Progress) -> Stopped | None:
-        """Stop when the chance of every open pair is too small."""
+        """Stop when the probability of every open pair is too small."""
         pairs = self.settle(progress, pair_question(self.question, self.target))
         looks = [look for look in progress.looks(self.target) if look.tells]
         if pairs is None or not looks:
@@ -324,7 +324,7 @@ def chance_to_settle(
     *,
     spending: Spending = "obrien_fleming",
 ) -> Floats:
-    """Return for every pair (models × models) the chance that it is settled when the budget is spent.
+    """Return for every pair (models × models) the probability that it is settled when the budget is spent.
 
     ``end`` is the information then, and ``smallest_errors`` are the standard errors that judging everything
     would leave; default: 0.

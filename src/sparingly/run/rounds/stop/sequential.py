@@ -193,7 +193,7 @@ def pair_level(pairs: Mask, alpha: float, question: StopQuestion = "all") -> flo
     Args:
         pairs: models × models: what is compared; a pair in either direction is one pair.
         alpha: The error of all comparisons together.
-        question: Whether all pairs are to be told apart or put in order, or the best model found.
+        question: Whether all pairs are to be distinguished or put in order, or the best model found.
     """
     compared = np.asarray(pairs | pairs.T)
     np.fill_diagonal(compared, False)

@@ -163,7 +163,7 @@ _REFUSED = {
     415: {"description": "The answer is not JSON in UTF-8."},
     422: {"description": "The answer does not have the form that is asked for; the sentence says where."},
     429: {"description": "Too many requests, or too many bytes, in a short time."},
-    503: {"description": "The answer could not be kept. Send it again."},
+    503: {"description": "The answer could not be saved. Submit it again."},
 }
 api_router = APIRouter(
     prefix="/api", tags=["rater"], responses={status: _REFUSED[status] for status in (401, 429)}
