@@ -106,7 +106,12 @@ def _correlation_table(correlations: Correlations, learners: Sequence[str], util
     lines = []
     for learner in learners:
         for utility in utilities:
-            found = {key[0]: value for key, value in correlations.items() if key[1:] == (learner, utility)}
+            # A utility that is the same for all items of a set correlates with nothing.
+            found = {
+                key[0]: value
+                for key, value in correlations.items()
+                if key[1:] == (learner, utility) and not np.isnan(value)
+            }
             low, high = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
             lines.append(
                 [

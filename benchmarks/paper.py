@@ -25,7 +25,7 @@ from benchmarks.pages import write_whole
 from benchmarks.papers.catalogue import Figures, PaperTable, names, paper_table
 from benchmarks.papers.work import DEMO, EFFORTS, Work, file_of, paper_code
 from benchmarks.verdicts import reproduces
-from sparingly.base.errors import SparinglyError, UsageError, listing
+from sparingly.base.errors import SparinglyError, UsageError
 from sparingly.show.figures.save import save_figure
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -75,8 +75,9 @@ def check_data(table: PaperTable, folder: Path) -> None:
     files = [file_of(folder, name) for name in dict.fromkeys(table.sets) if name != DEMO]
     if missing := [path.name for path in files if not path.is_file()]:
         raise UsageError(
-            f"{table.name} wants {listing(path.name for path in files)} in {folder}; missing there: "
-            f"{listing(missing)}. Name the folder of the data sets with --data."
+            f"{table.name} wants {', '.join(path.name for path in files)} in {folder}; missing there: "
+            f"{', '.join(missing) if len(missing) < len(files) else 'all'}. Name the folder of the data sets "
+            "with --data."
         )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
+from sparingly.base.cache import ResultCache
 from sparingly.base.errors import DataError, MissingDataError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.moments import principal_axes, row_means
@@ -23,7 +24,7 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.run.rounds.strategy import Finished, State, Strategy
 from sparingly.signals.embed.evalset import embed_outputs
-from sparingly.signals.overlap.similarity import count_bigrams
+from sparingly.signals.overlap.similarity import Bigrams, count_bigrams
 
 Similarity = Callable[[int], Floats]
 
@@ -166,6 +167,8 @@ def make_regressor(name: Regressor, *, depth: int, trees: int, seed: int) -> Any
 FEWEST = 50
 # The learner's random state and the order of ties: fixed, so that the picks follow from the data alone.
 FIXED = 0
+# All rounds compare the same outputs.
+_bigrams: ResultCache[Bigrams] = ResultCache(size=1)
 _SMALL_SET_NOTE = "the set has fewer than 50 items: Ruan et al. 2024 advise to judge all of them."
 
 
@@ -278,7 +281,8 @@ class Casf(Strategy):
             why = "first of its bucket by " + ("metric" if state.number == 1 else "predicted quality")
             return Chosen(rows=picks, utility=quality[picks], reason=why, notes=notes)
         assert state.data.outputs is not None  # noqa: S101 - resolve has seen to it
-        bigrams = count_bigrams(state.data.outputs)
+        outputs = state.data.outputs
+        bigrams = _bigrams.get([outputs], (), lambda: count_bigrams(outputs))
         chosen = np.flatnonzero(state.asked.any(axis=1))
         picks, redundancy = least_redundant(order, count, chosen, bigrams.similarity, self.tolerance)
         infeasible = int((redundancy > self.tolerance).sum())

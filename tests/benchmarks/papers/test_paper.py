@@ -66,7 +66,7 @@ def test_a_table_is_printed_and_its_numbers_are_written(
         (
             ["s0-table1", "--data", "nowhere"],
             "s0-table1 wants wmt23_zhen.jsonl.gz, wmt23_ende.jsonl.gz in nowhere; missing there: "
-            "wmt23_zhen.jsonl.gz, wmt23_ende.jsonl.gz. Name the folder of the data sets with --data.",
+            "all. Name the folder of the data sets with --data.",
         ),
     ],
 )

@@ -13,15 +13,15 @@ from sparingly.run.campaign.campaign import Campaign
 from tests.run.campaign.made import answer_all, begin, made_set
 
 
-def test_a_copy_holds_one_state_while_others_write(tmp_path: Path) -> None:
-    with begin(str(tmp_path / "live.db"), made_set(40), budget=40, size=40) as campaign:
+def test_a_copy_holds_one_state_while_others_write(where: str, tmp_path: Path) -> None:
+    with begin(where, made_set(40), budget=40, size=40) as campaign:
         campaign.next()
         token = Access(campaign.database, campaign.name).invite("rater", "anna")
         asked = campaign.questions()
         over = threading.Event()
 
         def write() -> None:
-            with Campaign(tmp_path / "live.db") as other:
+            with Campaign(where) as other:
                 for place, one in enumerate(asked):
                     row = {"rater": "anna", "item": one.item, "model": one.model, "score": place % 90}
                     other.record([row])

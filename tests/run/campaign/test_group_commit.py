@@ -65,7 +65,7 @@ def test_everybody_is_answered_with_their_own(where: str) -> None:
 def test_an_error_of_the_database_is_a_sentence(where: str) -> None:
     with begin(where) as campaign:
         group_commit = GroupCommit(campaign.database)
-        with pytest.raises(DataError, match="What was acknowledged is saved: try again"):
+        with pytest.raises(DataError, match="Acknowledged answers are saved: try again"):
             group_commit.do(lambda connection: connection.execute(text("SELECT * FROM nothing")))
 
 

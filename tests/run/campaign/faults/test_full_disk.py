@@ -49,7 +49,7 @@ def test_no_more_pages(tmp_path: Path) -> None:
                 acknowledged += 1
         assert acknowledged > 0
         assert "is full" in sentence
-        assert "What was acknowledged is saved" in sentence
+        assert "Acknowledged answers are saved" in sentence
         assert "\n" not in sentence
     check_goes_on(where, acknowledged)
 
@@ -62,5 +62,5 @@ def test_a_file_that_may_not_grow(tmp_path: Path) -> None:
     assert code == 0
     *acknowledged, sentence = said
     assert acknowledged
-    assert "What was acknowledged is saved" in sentence
+    assert "Acknowledged answers are saved" in sentence
     check_goes_on(where, len(acknowledged))

@@ -22,7 +22,7 @@ def test_a_server_that_crashes_keeps_what_was_acknowledged(postgres: Server) -> 
         assert campaign.record([row(one, 50) for one in questions[:5]]).new == 5
         postgres.crash()
         try:
-            with pytest.raises(DataError, match="What was acknowledged is saved: try again") as complaint:
+            with pytest.raises(DataError, match="Acknowledged answers are saved: try again") as complaint:
                 campaign.record([row(questions[5], 50)])
             assert "\n" not in str(complaint.value)
         finally:

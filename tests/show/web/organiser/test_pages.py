@@ -168,7 +168,7 @@ def test_a_link_is_shown_once_and_opens(organiser: Organiser, app: FastAPI) -> N
 
 def test_who_is_retired_is_out_at_once(organiser: Organiser, app: FastAPI) -> None:
     rater = Visitor(app, "ann")
-    assert "What was answered stays." in organiser.send("/raters/retire", rater="ann")
+    assert "The answers stay." in organiser.send("/raters/retire", rater="ann")
     assert rater.client.get("/rate").status_code == 401
     assert "<td>retired</td>" in organiser.page("/raters")
     assert "There is no rater" in organiser.send("/raters/retire", 422, rater="nobody")
