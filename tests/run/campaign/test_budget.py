@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from sparingly.base.errors import UsageError
+from sparingly.data.selection import Selection
 from sparingly.run.campaign.campaign import Campaign
+from sparingly.run.campaign.history import DataSnapshot
+from sparingly.run.campaign.rounds import RoundDrawer
+from sparingly.run.rounds.strategy import Finished
 from tests.run.campaign.made import answer_all, begin
 
 
@@ -81,3 +85,48 @@ def test_a_selection_that_would_be_another_is_refused(where: str) -> None:
         with pytest.raises(UsageError, match="it would choose others"):
             campaign.set_budget(9)
         assert campaign.status().budget == "4"
+
+
+@pytest.mark.parametrize("stop", ["best_settled:valid=anytime", "width_reached:w=1"])
+def test_a_rule_that_tests_keeps_the_first_budget(where: str, stop: str) -> None:
+    with begin(where, strategy="auto", budget=6, stop=["budget_spent", stop]) as campaign:
+        campaign.set_budget(8)
+        campaign.next()
+        name = stop.partition(":")[0]
+        with pytest.raises(UsageError, match=f"rule {name} divides its error over the budget of 8, which"):
+            campaign.set_budget(9)
+        assert campaign.budgets() == {"data": "8"}
+
+
+def test_a_budget_that_changed_after_answers_is_noted(where: str) -> None:
+    note = "the budget was changed after answers were seen: if it depended on them, scores may be biased"
+    with begin(where, strategy="auto", budget=4, size=5, stop="budget_spent") as campaign:
+        campaign.next()
+        campaign.set_budget(10)
+        judge_all(campaign)
+        assert note not in campaign.estimate().notes
+        at = campaign.last_seq()
+        campaign.set_budget(11)
+        assert note in campaign.estimate().notes
+        assert note in campaign.rank().notes
+        assert note not in campaign.estimate(at=at).notes
+
+
+def test_a_budget_that_is_raised_meanwhile_is_not_spent(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    decide = RoundDrawer.decide
+
+    def decide_slowly(drawer: RoundDrawer, snapshot: DataSnapshot) -> Selection | Finished:
+        decision = decide(drawer, snapshot)
+        campaign.set_budget(8)
+        return decision
+
+    with begin(where, strategy="auto", budget=4) as campaign:
+        campaign.next()
+        answer_all(campaign)
+        monkeypatch.setattr(RoundDrawer, "decide", decide_slowly)
+        (step,) = campaign.next()
+        assert (step.finished, step.new) == (None, False)
+        monkeypatch.undo()
+        (step,) = campaign.next()
+        assert (step.number, step.new) == (2, True)
+        assert campaign.verify().ok

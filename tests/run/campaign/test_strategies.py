@@ -163,6 +163,22 @@ def test_strengths_of_drawn_comparisons_are_weighed_and_those_of_picked_ones_are
             campaign.strengths()
 
 
+def test_comparisons_count_alike_however_often_the_budget_was_raised(tmp_path: Path) -> None:
+    data = made_set(ITEMS)
+    with begin(str(tmp_path / "once.db"), data, strategy="pairs", budget=90, size=None) as campaign:
+        play(campaign, data)
+        once, comparisons = campaign.strengths(), len(campaign.data().preferences)
+    with begin(str(tmp_path / "twice.db"), data, strategy="pairs", budget=15, size=None) as campaign:
+        play(campaign, data)
+        campaign.set_budget(90)
+        play(campaign, data)
+        assert [len(one) for one in campaign.rounds()] == [15, 75]
+        twice = campaign.strengths()
+    assert (comparisons, twice.comparisons) == (90, 90)
+    assert np.allclose(twice.strengths, once.strengths)
+    assert np.allclose(twice.standard_errors, once.standard_errors)
+
+
 def test_a_campaign_whose_strategy_is_gone_keeps_its_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

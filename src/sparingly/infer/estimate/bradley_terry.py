@@ -487,6 +487,8 @@ def _weights(data: EvalSet, table: Preferences, rounds: Sequence[Selection]) -> 
     """Return one over the probability of every comparison, scaled to a mean of 1; 1 where none was drawn."""
     probability: dict[tuple[int, int, int], float] = {}
     column = {name: place for place, name in enumerate(data.models)}
+    # Rounds of pairs follow one fixed order, so they are one draw, whatever the budget was at each.
+    is_one_draw = all(one.signature.method == "pairs" for one in rounds)
     for one in rounds:
         if one.pairs is None or one.probability is None:
             raise UsageError(
@@ -497,7 +499,7 @@ def _weights(data: EvalSet, table: Preferences, rounds: Sequence[Selection]) -> 
             if not column.keys() >= set(pair):
                 continue  # a model that was withdrawn
             low, high = sorted((column[pair[0]], column[pair[1]]))
-            probability[int(item), low, high] = float(chance)
+            probability[int(item), low, high] = 1.0 if is_one_draw else float(chance)
     if not probability:
         return np.ones(len(table))
     smaller, larger = np.minimum(table.first, table.second), np.maximum(table.first, table.second)

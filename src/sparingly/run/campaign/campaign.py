@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -291,7 +292,9 @@ class Campaign(CampaignReader):
             at: The number of the journal at which models are ranked; default: the last one.
             options: ``target``, ``alpha``, ``expect``, ``seed``, ``estimator``, as ``rank`` has them.
         """
-        return rank_so_far(self, data, at=at, **options)
+        ranking = rank_so_far(self, data, at=at, **options)
+        notes = dict.fromkeys((*ranking.notes, *self._notes(self._snapshot(data, at))))
+        return replace(ranking, notes=tuple(notes))
 
     def findings(self, at: int | None = None) -> Findings:
         """Rank the models of every data set and say how well raters agree, now or at a number."""
@@ -484,10 +487,11 @@ class Campaign(CampaignReader):
             journal.finish()
 
     def set_budget(self, budget: BudgetLike, data: str | None = None) -> int:
-        """Change what may be spent over all rounds, at any time; what is asked for already stays spent.
+        """Change what may be spent over all rounds; what is asked for already stays spent.
 
-        A data set that was finished goes on. A strategy that chose its items at once (``uniform``, ``top`` …)
-        can have more only where these are the first that the new budget chooses.
+        Rules to stop that test (``best_settled`` …) allow it before the first round only. A data set that was
+        finished goes on. A strategy that chose its items at once (``uniform``, ``top`` …) can have more only
+        where these are the first that the new budget chooses.
         """
         return self._drawer.set_budget(self.settings.data_named(data), budget)
 

@@ -44,6 +44,7 @@ from sparingly.run.campaign.database import Database, migrate
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.guidelines import guidelines_at
 from sparingly.run.campaign.history import (
+    BUDGET,
     DataSnapshot,
     History,
     checked_seq,
@@ -56,7 +57,7 @@ from sparingly.run.campaign.history import (
     unanswered,
     with_answers,
 )
-from sparingly.run.campaign.journal import check_end
+from sparingly.run.campaign.journal import check_end, events_at
 from sparingly.run.campaign.own_draws import answer_over_looks, batched_models, with_own_draws
 from sparingly.run.campaign.settings import Settings, compares, limit_of, read_settings, saved_strategy
 from sparingly.run.campaign.soundness import check_kinds
@@ -468,10 +469,17 @@ class CampaignReader:
         return replace(result, margin=answer)
 
     def _notes(self, snapshot: DataSnapshot) -> list[str]:
-        """Return what the reader should know of late and withdrawn models, and of what cannot be judged."""
+        """Return what the reader should know of models, of what cannot be judged, and of the budget."""
         with self.database.reading() as connection:
             cells = skipped_cells(connection, self.name, snapshot.name, snapshot.seq)
+            of_data = (RATINGS.c.campaign == self.name, RATINGS.c.data == snapshot.name)
+            first = connection.execute(select(func.min(RATINGS.c.seq)).where(*of_data)).scalar()
+            budgets = first and events_at(connection, self.name, [BUDGET], snapshot.seq, first)
         notes = []
+        if any(event["data"] == snapshot.name for event in budgets or ()):
+            notes.append(
+                "the budget was changed after answers were seen: if it depended on them, scores may be biased"
+            )
         first_models, models = set(snapshot.drawn_from.models), set(snapshot.strategy_data.models)
         if late := sorted(models - first_models):
             notes.append(f"judged on what was chosen without them: {', '.join(late)}")

@@ -35,7 +35,7 @@ from sparingly.run.campaign.reader import set_status, state_for_estimates
 from sparingly.run.campaign.settings import BudgetLike, Settings, checked_budget, limit_of, saved_strategy
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, ROUNDS
 from sparingly.run.rounds.next_round import next_round
-from sparingly.run.rounds.stop.base import Progress, first_stop
+from sparingly.run.rounds.stop.base import Progress, TestingStop, as_stop, first_stop
 from sparingly.run.rounds.strategy import Finished, OneShot
 
 
@@ -145,6 +145,12 @@ class RoundDrawer:
             raise UsageError(
                 f"{status.spent} {status.unit} are asked for already, and a budget of {budget} is {limit}."
             )
+        testing = [rule.name for rule in map(as_stop, self.settings.stops) if isinstance(rule, TestingStop)]
+        if testing and snapshot.rounds:
+            raise UsageError(
+                f"The stopping rule {testing[0]} divides its error over the budget of {snapshot.budget}, "
+                "which cannot change after the first round: to judge more, begin a campaign of fresh items."
+            )
         unlabelled = snapshot.drawn_from.without_labels()
         strategy = saved_strategy(self.settings.strategy).resolve(unlabelled, self.settings.aspect, budget)
         if isinstance(strategy, OneShot) and snapshot.rounds:
@@ -234,6 +240,7 @@ class RoundDrawer:
                 and paused_at(connection, journal.campaign) is None
                 and self.history.round_count(connection, name) == snapshot.round_count
                 and self.history.finished(connection, name, journal.last_seq) is None
+                and self.history.budget(connection, name, journal.last_seq) == snapshot.budget
             )
             if may_write:
                 if isinstance(decision, Finished):
