@@ -67,5 +67,5 @@ def test_a_pair_that_cannot_be_compared_loses_and_what_is_missing_is_named() -> 
     assert chosen.items.tolist() == ["c", "b", "a"]
     with pytest.raises(UnknownNameError, match="metric"):
         select(data, "max_discrepancy:space=metrics,metrics=[x]", 1)
-    with pytest.raises(DataError, match="need to be two"):
+    with pytest.raises(DataError, match="compares models, and there are fewer than two"):
         select(data.take(models=["m"]), "max_discrepancy:space=metrics", 1)

@@ -47,7 +47,9 @@ def blocks(computed: Figures) -> dict[str, str]:
     settings = computed["settings"]
     first = ["`random`", *(points(setting["methods"][METHODS[0]]["random"]) for setting in settings)]
     rows = [[*first, f"{PUBLISHED['random']:.1f}"]]
-    for method in METHODS:
+    # Figures that were computed without the vectors of `make vectors` have no row by MiniLM.
+    there = [method for method in METHODS if all(method in setting["methods"] for setting in settings)]
+    for method in there:
         cells = [_cell(setting["methods"][method]) for setting in settings]
         published = PUBLISHED["diversity" if method == BY_MINILM else method]
         rows.append([f"`{method}`", *cells, f"{published:.1f}"])

@@ -74,7 +74,7 @@ def test_what_is_missing_or_too_little_is_said() -> None:
     data = made(cost=[1.0] * 40)
     with pytest.raises(UsageError, match="A budget of 3 items is less than one document"):
         select(data, "documents", 3)
-    with pytest.raises(MissingDataError, match="needs a document column"):
+    with pytest.raises(MissingDataError, match="Choosing whole documents needs documents"):
         select(data.only([]), "documents", 10)
     with pytest.raises(UnknownNameError, match='There is no column "heft"'):
         select(data, "documents:weights=heft", 10)

@@ -65,7 +65,7 @@ def test_no_item_need_be_the_same() -> None:
 
 def test_what_makes_no_sense_is_refused() -> None:
     data = skipping()
-    with pytest.raises(MissingDataError, match="must have outputs"):
+    with pytest.raises(MissingDataError, match="There are no outputs to compare"):
         sparingly.select(
             data.only(name for name in data.fields if name != "outputs"), "uniform:same_outputs=skip", 5
         )

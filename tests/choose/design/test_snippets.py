@@ -181,7 +181,7 @@ def test_important_documents_give_more() -> None:
 def test_what_does_not_go_together_is_said(method: str, sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
         select(made(), method, 8)
-    with pytest.raises(MissingDataError, match="needs a document column"):
+    with pytest.raises(MissingDataError, match="Choosing whole documents needs documents"):
         select(made().only([]), "snippets", 8)
 
 

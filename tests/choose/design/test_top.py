@@ -268,7 +268,7 @@ def test_items_without_utility_count_as_the_least_useful_under_a_cost() -> None:
         ),
         ({}, 4, {}, UsageError, "The budget of 4 items is larger than the 3 that can be chosen"),
         ({}, 4, {"balance": "domain"}, UsageError, "The budget of 4 items is larger than the 3"),
-        ({}, 1, {"unit": "document"}, DataError, "needs a document column"),
+        ({}, 1, {"unit": "document"}, DataError, "Choosing whole documents needs documents"),
         ({}, 1, {"floor": 0.0}, UsageError, "must be at least 1e-06, not 0"),
     ],
 )

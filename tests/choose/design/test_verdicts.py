@@ -83,7 +83,7 @@ def test_outputs_without_a_verdict_are_drawn_too() -> None:
     chosen = sparingly.select(data.with_metric("verdict", half), "verdicts", 100)
     assert chosen.stratum is not None
     assert "no score" in set(chosen.stratum)
-    with pytest.raises(DataError, match="run the judge before"):
+    with pytest.raises(DataError, match="run the judge first"):
         sparingly.select(
             data.with_metric("verdict", np.full((1000, 1), np.nan)), "verdicts:metric=verdict", 9
         )

@@ -184,7 +184,7 @@ def test_sources_that_could_not_be_drawn_are_not_spoken_for(pool: ScoredPool) ->
     with pytest.raises(UsageError, match="anchors take the whole budget"):
         select_pool(pool, 2, design="uniform", anchors=news)
     assert list(select_pool(pool, 2, design="top", anchors=news).selection.items) != []
-    with pytest.raises(UsageError, match="go without a budget"):
+    with pytest.raises(UsageError, match="leave out the other budget"):
         select_pool(pool, 10, design="uniform", groups="domain", quota=quota)
 
 
@@ -338,7 +338,7 @@ def test_columns_of_any_values_are_written(tmp_path: Path) -> None:
         ({"design": "top"}, UsageError, "Say how much"),
         ({"budget": 500, "design": "top"}, UsageError, "500 sources is larger"),
         ({"budget": 2, "design": "uniform", "groups": "domain"}, UsageError, "without any draw"),
-        ({"budget": 5, "design": "top", "groups": "nowhere"}, UnknownNameError, "no kept column"),
+        ({"budget": 5, "design": "top", "groups": "nowhere"}, UnknownNameError, "no saved column"),
         ({"design": "top", "groups": "domain", "quota": {"sport": 2}}, UnknownNameError, "no group"),
         ({"design": "top", "groups": "domain", "quota": {"law": 0}}, UsageError, "1 or more"),
         ({"design": "top", "groups": "domain", "quota": {"law": 999}}, UsageError, "fewer sources"),

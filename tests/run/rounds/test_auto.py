@@ -187,5 +187,5 @@ def test_it_says_in_two_sentences_what_it_does(metrics: bool, documents: bool, w
     assert words in said
     assert said.count(". ") == 1
     assert said.endswith(".")
-    assert ("Without metrics, labels alone speak" in said) != metrics
+    assert ("no metrics, so labels alone count" in said) != metrics
     assert "metric and" not in Auto(spread=False).why(data)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import redirect_stdout
 from io import StringIO
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ from sparingly.show.terminal.describe import show_representation
 
 
 def shown(found: Representation) -> str:
-    with redirect_stdout(StringIO()) as kept:
+    with patch.dict(os.environ, COLUMNS="160"), redirect_stdout(StringIO()) as kept:
         show_representation(found)
     return kept.getvalue()
 

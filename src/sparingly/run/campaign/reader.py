@@ -294,7 +294,7 @@ class CampaignReader:
                 aspects=tuple(settings.aspects),
                 strategy=settings.strategy,
                 stops=settings.stops,
-                budget=", ".join(dict.fromkeys(self.budgets(at).values())),
+                budget=", ".join(dict.fromkeys(self._budgets(connection, seq).values())),
                 closed=closed is not None and closed <= seq,
                 sets=tuple(set_status(connection, self.history, name, seq) for name in settings.budgets),
                 paused=paused_at(connection, settings.name, seq) is not None,
@@ -303,7 +303,10 @@ class CampaignReader:
     def budgets(self, at: int | None = None) -> dict[str, str]:
         """Return what each data set may spend over all rounds, now or at a number of the journal."""
         with self._reading(at) as (connection, seq):
-            return {name: str(self.history.budget(connection, name, seq)) for name in self.settings.budgets}
+            return self._budgets(connection, seq)
+
+    def _budgets(self, connection: Connection, seq: int) -> dict[str, str]:
+        return {name: str(self.history.budget(connection, name, seq)) for name in self.settings.budgets}
 
     def data(self, data: str | None = None, *, at: int | None = None, judged: bool = True) -> EvalSet:
         """Return a data set with the answers that count, now or at a number of the journal."""

@@ -384,7 +384,7 @@ def bundle_files(campaign: CampaignReader) -> dict[str, bytes]:
     progress = overview(campaign)
     seq = progress.seq
     ratings = campaign.ratings(at=seq)
-    columns, rows = hours_table(rater_hours(campaign))
+    columns, rows = hours_table(rater_hours(campaign, seq))
     content = {"answers.csv": csv_bytes(ratings, RATING_COLUMNS), "hours.csv": csv_bytes(rows, columns)}
     table = EVENTS.c
     events = (
