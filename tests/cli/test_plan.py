@@ -68,6 +68,7 @@ def test_without_labels_a_pilot_is_recommended(command: Command) -> None:
     assert (code, err) == (EXIT_DONE, "")
     assert "Judge a pilot of 40 random items" in out
     assert "Next: sparingly select bare.jsonl --method uniform --budget 40 --out chosen.json" in out
+    assert "Next: sparingly serve bare.jsonl chosen.json" in out
 
 
 def test_prices_of_a_judge(command: Command) -> None:
@@ -162,7 +163,7 @@ def test_a_plan_for_differences_ends_in_rank(command: Command) -> None:
     code, out, _ = command("plan data.jsonl pilot.json -a overall --detect 20")
     assert code == EXIT_DONE
     typed = [line.removeprefix("Next: ") for line in out.splitlines() if line.startswith("Next: ")]
-    assert typed[-1] == "sparingly rank data.jsonl chosen.json --aspect overall"
+    assert typed[-1] == "sparingly rank data.jsonl chosen-39.json --aspect overall"
 
 
 @pytest.mark.parametrize("goal", ["--win-rate -5%", "--pass-rate -5% --width 4%", "--detect -1sd"])
