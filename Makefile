@@ -23,7 +23,7 @@ help:  ## Say what there is to make
 
 demo: ready  ## Do the main job on the data inside the package; leaves a report in sparingly-demo/
 	@$(BIN)/sparingly demo
-	@echo "Here sparingly is $(BIN)/sparingly, and make demo-pages installs and opens the pages."
+	@echo "Here sparingly is $(BIN)/sparingly; make demo-pages installs the pages."
 
 demo-pages:  ## Judge some of the demo's outputs yourself, in the browser
 	@$(PREPARE) --web

@@ -66,6 +66,9 @@ def test_the_answer_comes_first(command: Command) -> None:
 def test_details_on_request(command: Command) -> None:
     _, shown, _ = command("judge log.csv -v")
     assert "gpt and labels" in shown
+    agreement = shown[shown.index(" agreement of") :].splitlines()
+    assert [row.split()[0] for row in agreement[2:6]] == ["outputs", "κ", "AC1", "correlation"]
+    assert max(map(len, agreement[:6])) < 60
     assert "MOVER-R" in shown
     assert "signature: greg:" in shown
 

@@ -162,7 +162,7 @@ def test_a_plan_for_differences_ends_in_rank(command: Command) -> None:
     code, out, _ = command("plan data.jsonl pilot.json -a overall --detect 20")
     assert code == EXIT_DONE
     typed = [line.removeprefix("Next: ") for line in out.splitlines() if line.startswith("Next: ")]
-    assert typed[-1] == "sparingly rank data.jsonl chosen.json --aspect overall"
+    assert typed[-1] == "sparingly rank data.jsonl chosen-39.json --aspect overall"
 
 
 @pytest.mark.parametrize("goal", ["--win-rate -5%", "--pass-rate -5% --width 4%", "--detect -1sd"])

@@ -54,6 +54,7 @@ def test_demo_again_gives_the_same_files(demo_folder: Path, tmp_path: Path) -> N
 
 def test_next_step_of_the_demo_works(demo_folder: Path) -> None:
     shown = (demo_folder / "shown.txt").read_text(encoding="utf-8")
+    assert "\n\nHow close is that to judging everything?" in shown
     step = next(line.split() for line in shown.splitlines() if line.startswith("  sparingly rank "))
     again = run(*step[1:], cwd=demo_folder).stdout
     saved = sparingly.Ranking.load(demo_folder / "d" / "ranking.json")

@@ -335,3 +335,14 @@ def test_edited_weights_and_totals_are_refused(data: EvalSet) -> None:
         Selection.from_dict(values)
     with pytest.raises(InputError, match="the total cost is not the sum"):
         Selection.from_dict({**chosen.to_dict(), "cost": 5})
+
+
+@pytest.mark.parametrize("method", ["auto:question=ranking", "allocate"])
+def test_a_round_of_an_earlier_rule_is_not_verified(data: EvalSet, method: str) -> None:
+    drawn = sparingly.next_round(data, "auto", 10, aspect=next(iter(data.aspects)), seed=1)
+    assert isinstance(drawn, sparingly.Selection)
+    assert sparingly.verify(drawn, data).ok
+    named = replace(drawn, signature=replace(drawn.signature, method=method))
+    result = sparingly.verify(named, data)
+    assert not result.ok
+    assert "was made by an earlier rule and cannot be derived again" in result.problems[0]

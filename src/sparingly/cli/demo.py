@@ -92,7 +92,8 @@ def demo(
     show_summary(replace(ranking.summary(), next_steps=()))
     facts = replays()
     line(
-        f"How close is that to judging everything? The mean of {facts['runs']:,} such samples:", style="bold"
+        f"\nHow close is that to judging everything? The mean of {facts['runs']:,} such samples:",
+        style="bold",
     )
     show_table(("", "sparingly", "random half"), _closeness(facts["means"]), numbers=2)
     for part in PUBLIC:

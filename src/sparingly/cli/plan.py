@@ -149,8 +149,8 @@ def plan(
     if json:
         emit(result.to_dict())
     else:
-        in_campaign = subject.campaign is not None
-        show_plan(result, shlex.join(subject.names), in_campaign=in_campaign, verbose=verbose)
+        has = {"in_campaign": subject.campaign is not None, "has_selection": subject.selection is not None}
+        show_plan(result, shlex.join(subject.names), **has, verbose=verbose)
 
 
 def _prices(texts: tuple[str, ...]) -> dict[str, float]:

@@ -272,7 +272,7 @@ def verify_round(selection: Selection, data: EvalSet, earlier: Sequence[Selectio
     if digest_of_rounds(earlier) != signature.earlier:
         return Verification(("The rounds before it are not those of the signature.",), notes)
     if unknown := earlier_rule(f"Round {signature.round}", signature.method):
-        return Verification((), (*unknown, *notes), partial=True)
+        return Verification(unknown, notes)
     attempts: list[list[str]] = []
     for size in _round_sizes(selection, data):
         try:

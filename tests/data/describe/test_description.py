@@ -69,7 +69,7 @@ def test_oddities_by_hand() -> None:
         'lower is better? Then read it with lower_is_better=["distance"].'
     )
     assert told(found, "near_duplicate_models") == [
-        "The models model-0 and model-1 wrote the same text for 100% of the items, so judging both adds "
+        "The models model-0 and model-1 wrote the same text for 100 % of the items, so judging both adds "
         "little."
     ]
     assert told(found, "scattered_documents") == [

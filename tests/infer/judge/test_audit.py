@@ -208,3 +208,6 @@ def test_labels_drawn_by_verdicts_without_their_selection_are_noticed() -> None:
         )
     ]
     assert said == [True, False, False]
+    # The selection that is read, perhaps next.json, is not what the next one is written to.
+    steps = [sparingly.judge(*given).summary().next_steps[0] for given in ((mixed,), (mixed, chosen))]
+    assert [step.split()[-1] for step in steps] == ["next.json", f"next-after-{len(chosen)}.json"]

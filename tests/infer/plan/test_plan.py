@@ -143,7 +143,7 @@ def test_a_metric_in_the_place_of_people() -> None:
     )
     assert (few, many) == tuple(items_with(share, without, 400) for share in (0.62, 0.04))
     assert "public sets" in told.advice.sentences[-1]
-    assert told.advice.commands()[1] == "sparingly plan DATA chosen.json"
+    assert told.advice.commands()[1] == "sparingly serve DATA chosen.json"
     assert told.headline.startswith("Planned from a metric, ")
     small = plan(DATA.without_labels().at(range(45)), budgets=[20])
     assert small.advice.sentences == ("Judge all 45 items: sampling would save too little.",)

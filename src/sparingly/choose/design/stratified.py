@@ -416,7 +416,7 @@ class Verdicts(WholeSetSelector):
         strata, expected = self.plan(view, self.count(budget, candidates))
         chosen = draw_from_strata(view, candidates, strata, expected, seed, self.name)
         parts = ", ".join(
-            f"{name} {number:.3g} of {size:.0f}"
+            f"{name} {number:.3g} of {size:,.0f}"
             for name, number, size in zip(strata.names, expected, strata.sizes, strict=True)
         )
         notes = (*chosen.notes, f"by the verdict of {self.metric}: {parts}.")

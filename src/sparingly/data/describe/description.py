@@ -368,8 +368,8 @@ def of_texts(texts: TextsSummary | None) -> Iterator[Oddity]:
         yield Oddity("empty_outputs", models, text)
     for pair in texts.near_duplicates:
         text = (
-            f"The models {pair.first} and {pair.second} wrote the same text for {pair.share:.0%}"
-            " of the items, so judging both adds little."
+            f"The models {pair.first} and {pair.second} wrote the same text for "
+            f"{100 * pair.share:.0f} % of the items, so judging both adds little."
         )
         yield Oddity("near_duplicate_models", (pair.first, pair.second), text)
     if count := texts.empty_sources:

@@ -412,7 +412,7 @@ class StratifiedMean(Estimator):
         note = (
             f"{incomplete} of {count} strata lack judgements of some model and take the mean of the others."
         )
-        means, represented, notes = means, represented, (note,) if incomplete else ()
+        notes = (note,) if incomplete else ()
         if self.by is not None:
             parameters = float(len(np.unique(codes[sample.rows])))
             return replace(difference_form(sample, means[codes], parameters=parameters), notes=notes)

@@ -233,7 +233,9 @@ class JudgeAudit(Tabular):
         if select and self.estimate is not None and (left := self.estimate.size - self.estimate.n) > 0:
             method = shlex.quote(f"verdicts:metric={format_value(text_value(self.judge))}")
             how = "--question judge" if self.metrics == 1 else f"--method {method}"
-            steps = (f"sparingly select DATA {how} --budget {min(100, left)} --out next.json",)
+            # A name of its own: the selection that was read stays as it is.
+            new = "next" if self.estimate.selection is None else f"next-after-{self.estimate.n}"
+            steps = (f"sparingly select DATA {how} --budget {min(100, left)} --out {new}.json",)
         signed = None if self.estimate is None else self.estimate.signature
         return Summary(
             tuple(answer(self)),

@@ -232,7 +232,7 @@ class Advice:
         unit = " --unit document" if self.unit == "document" else ""
         draw = f"sparingly select {data}{method} --budget {self.budget}{unit} --out {selection}"
         if self.aspect is None:
-            return (draw, f"sparingly plan {data} {selection}")
+            return (draw, f"sparingly serve {data} {selection}")
         return (draw, f"sparingly {result} {data} {selection}{aspect}")
 
 
@@ -258,11 +258,13 @@ def advise(outlook: PlanOutlook, items_needed: int | None, mix: JudgeMix | None 
     if items_needed is None:
         first = _not_enough(outlook)
     elif items_needed >= NEARLY_ALL * size:
-        first = f"Judge all {size} items: {items_needed} are needed, so sampling saves too little. {goal}."
+        first = (
+            f"Judge all {size:,} items: {items_needed:,} are needed, so sampling saves too little. {goal}."
+        )
     else:
         alternative = "" if mix is not None else _without_metrics(outlook, items_needed)
         share = f"{100 * items_needed / size:.0f} %{alternative}"
-        first = f"Judge {items_needed} of the {size} items ({share}). {goal}."
+        first = f"Judge {items_needed:,} of the {size:,} items ({share}). {goal}."
         method, budget, expected = AUTO, items_needed, _expected(outlook, items_needed)
         estimator = "greg" if outlook.uses_predictions(budget) else estimator
     answer = "" if mix is None else mix.sentence(_for_goal(outlook))
@@ -296,7 +298,7 @@ def _without_metrics(outlook: PlanOutlook, items_needed: int) -> str:
     bare = replace(pilot, data=view, predicted=None, saving=None, residual_spread=pilot.spread)
     count = replace(outlook, pilot=bare).items_needed() or pilot.size
     whose = metrics[0] if len(metrics) == 1 else "the metrics"
-    return f"; {count} without {whose}"
+    return f"; {count:,} without {whose}"
 
 
 def _goal_text(goal: float, outlook: PlanOutlook) -> str:
@@ -365,7 +367,7 @@ def _pilot_first(outlook: PlanOutlook, items_needed: int | None) -> Advice:
     pilot = outlook.pilot
     budget = min(PILOT, pilot.size)
     if budget >= NEARLY_ALL * pilot.size:
-        first = f"Judge all {pilot.size} items: sampling would save too little."
+        first = f"Judge all {pilot.size:,} items: sampling would save too little."
         return Advice(None, "weighted_mean", pilot.size, None, "item", (first,))
     first = (
         f"Judge a pilot of {budget} random items, then plan again with its ratings: metrics alone do not "

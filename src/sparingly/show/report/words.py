@@ -135,9 +135,10 @@ def next_step(evidence: Evidence) -> str:
         decisions = None if evidence.ranking is None else evidence.ranking.decisions
         is_decided = decisions is not None and decisions.decided == decisions.pairs
         if part.finished is not None or (part.spent >= part.limit and not part.outstanding):
-            rest = "every pair is decided" if is_decided else "more takes a campaign with a larger budget"
+            more = f"more takes a larger budget ({code('sparingly campaign budget')})"
+            rest = "every pair is decided" if is_decided else more
             return f"Next: nothing is left to judge in this campaign; {rest}."
-        why = "every pair is decided: only for narrower intervals" if is_decided else "to decide more pairs"
+        why = "every pair is decided: only for narrower intervals" if is_decided else "to collect more labels"
         return f"Next: {code('sparingly serve CAMPAIGN')} ({why})"
     spent, ranking = evidence.effort, evidence.ranking
     if spent.items >= spent.size:

@@ -89,12 +89,14 @@ def _show_details(audit: JudgeAudit) -> None:
         (f"{audit.judge} and one person", found.judge_and_person),
         ("two people", found.two_people),
     ]
+    known = [(name, pair) for name, pair in pairs if pair is not None]
     rows = [
-        (name, str(pair.outputs), _number(pair.kappa), _number(pair.ac1), _number(pair.correlation))
-        for name, pair in pairs
-        if pair is not None
+        ("outputs", *(str(pair.outputs) for _, pair in known)),
+        ("κ", *(_number(pair.kappa) for _, pair in known)),
+        ("AC1", *(_number(pair.ac1) for _, pair in known)),
+        ("correlation", *(_number(pair.correlation) for _, pair in known)),
     ]
-    show_table(("agreement of", "outputs", "κ", "AC1", "correlation"), rows, numbers=4)
+    show_table(("agreement of", *(name for name, _ in known)), rows, numbers=len(known))
     tests = [
         (
             bias.factor,

@@ -255,15 +255,22 @@ def _count_text(value: float) -> str:
 
 
 def show_plan(
-    plan: Plan, typed: str = "DATA", limit: int = 5, *, in_campaign: bool = False, verbose: bool = False
+    plan: Plan,
+    typed: str = "DATA",
+    limit: int = 5,
+    *,
+    in_campaign: bool = False,
+    has_selection: bool = False,
+    verbose: bool = False,
 ) -> None:
     """Print what to do and what budgets buy; metrics and what the columns mean if ``verbose``.
 
-    A campaign draws its own rounds, so there the next step is to go on.
+    A campaign draws its own rounds, so there the next step is to go on; a selection is not written over.
     """
-    summary = plan.summary()
+    out = f"chosen-{plan.advice.budget}.json" if has_selection else "chosen.json"
+    steps = ("sparingly serve DATA",) if in_campaign else plan.advice.commands(selection=out)
     show_summary(
-        replace(summary, next_steps=("sparingly serve DATA",)) if in_campaign else summary,
+        replace(plan.summary(), next_steps=steps),
         typed,
         verbose=verbose,
         details=(lambda: _show_plan_details(plan, limit)) if verbose else None,
