@@ -10,7 +10,7 @@ import pytest
 
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.known import KnownAnswer, KnownAnswers
+from sparingly.run.campaign.known import KnownAnswer, KnownAnswers, KnownKind
 from sparingly.run.campaign.progress import HOURS_COLUMNS, hours_table
 from sparingly.run.campaign.release import bundle_files
 from sparingly.run.forms.answer import Answer
@@ -71,7 +71,8 @@ def test_work_between_two_entries_belongs_to_the_first(where: str) -> None:
         one, two, three = campaign.questions()[:3]
         campaign.record([row(one, 10, "ann", seconds=30)])
         known = KnownAnswers(campaign.database, campaign.name, lambda: now[0])
-        for minute, kind in enumerate(("tutorial", "passed", "control"), 1):
+        kinds: tuple[KnownKind, ...] = ("tutorial", "passed", "control")
+        for minute, kind in enumerate(kinds, 1):
             now[0] = NOON.replace(minute=minute)
             known.save("ann", kind, [KnownAnswer("known", "sample", "overall", 1, 1, True, 200.0 * minute)])
             if kind == "tutorial":

@@ -299,9 +299,10 @@ def _other_work(connection: Connection, name: str, seq: int | None = None) -> li
     """
     table = KNOWN_ANSWERS.c
     conditions = [table.campaign == name, table.seconds.is_not(None)]
-    for entries in () if seq is None else (EVENTS.c, RATINGS.c):
-        next_at = select(entries.at).where(entries.campaign == name, entries.seq == seq + 1)
-        conditions.append(func.coalesce(table.at < next_at.scalar_subquery(), true()))
+    if seq is not None:
+        for entries in (EVENTS.c, RATINGS.c):
+            next_at = select(entries.at).where(entries.campaign == name, entries.seq == seq + 1)
+            conditions.append(func.coalesce(table.at < next_at.scalar_subquery(), true()))
     rows = connection.execute(
         select(table.rater, table.kind, table.item, table.model, table.aspect, table.seconds, table.at)
         .where(*conditions)
