@@ -68,6 +68,7 @@ def test_without_labels_a_pilot_is_recommended(command: Command) -> None:
     assert (code, err) == (EXIT_DONE, "")
     assert "Judge a pilot of 40 random items" in out
     assert "Next: sparingly select bare.jsonl --method uniform --budget 40 --out chosen.json" in out
+    assert "Next: sparingly serve bare.jsonl chosen.json" in out
 
 
 def test_prices_of_a_judge(command: Command) -> None:

@@ -32,6 +32,7 @@ def test_report_on_a_campaign_of_several_rounds(scored: Path) -> None:
     assert told["status"]["campaign"] == "campaign"
     assert "sparingly verify CAMPAIGN" in report.markdown()
     assert "all are answered" in report.markdown()
+    assert "more takes a larger budget (`sparingly campaign budget`)" in report.markdown()
     with sparingly.Campaign(scored) as running:
         ended = running.status().sets[0].finished
     assert f"It ended: {ended}" in report.markdown()
@@ -53,6 +54,7 @@ def test_report_at_an_entry_of_the_journal(scored: Path) -> None:
         report = sparingly.report(running, at=first, figures=False)
         assert report.evidence.estimate.n == len(running.rounds()[0])
     assert len(report.evidence.rounds) == 1
+    assert "`sparingly serve CAMPAIGN` (to collect more labels)" in report.markdown()
 
 
 def test_ends_of_rounds_lie_between_the_rounds_answers(scored: Path) -> None:
