@@ -16,7 +16,7 @@ from sparingly.cli.app import run
 from sparingly.cli.subject import is_campaign
 from sparingly.data import io as files
 from sparingly.run.campaign.campaign import Campaign
-from tests.run.campaign.made import MODELS, made_set, true_score
+from tests.run.campaign.made import MODELS, made_set, row, true_score
 
 
 @pytest.fixture
@@ -109,6 +109,21 @@ def test_what_the_pages_do_from_the_command_line(folder: Path, capsys: pytest.Ca
     assert {"campaign/answers.csv", "campaign/events.jsonl"} <= set(zipfile.ZipFile("all.zip").namelist())
 
 
+@pytest.mark.parametrize("option", [["--at", "1"], ["--data", "data"]])
+def test_everything_is_exported_whole(
+    folder: Path, capsys: pytest.CaptureFixture[str], option: list[str]
+) -> None:
+    begin()
+    Path("all.zip").write_bytes(b"earlier")
+    assert run(["campaign", "export", "c.db", "all.zip", *option]) == 2
+    assert "leave out --data and --at" in capsys.readouterr().err
+    # Written beside it and renamed: whoever reads the earlier file goes on reading it.
+    with Path("all.zip").open("rb") as earlier:
+        assert run(["campaign", "export", "c.db", "all.zip"]) == 0
+        assert earlier.read() == b"earlier"
+    assert zipfile.is_zipfile("all.zip")
+
+
 def test_a_reviewer_decides_in_a_file(folder: Path) -> None:
     begin()
     run(["campaign", "next", "c.db", "-o", "form.csv"])
@@ -121,6 +136,17 @@ def test_a_reviewer_decides_in_a_file(folder: Path) -> None:
     assert run(["campaign", "record", "c.db", "three.jsonl"]) == 0
     with Campaign("c.db") as campaign:
         assert campaign.data().ratings.score.tolist() == [60]
+        # Of another output one person has said something, or two nearly the same: there is nothing to decide.
+        one, two = campaign.questions()[:2]
+        rows = [row(one, 67.5), row(one, 1.0, "reviewer: tom"), row(two, 40), row(two, 60, "ben")]
+        campaign.record([*rows, row(two, 90, "reviewer: tom")])
+        assert sorted(campaign.data().ratings.score) == [1, 40, 60, 60, 67.5, 90]
+        campaign.record([row(two, 70, "ben")])
+        campaign.record([row(two, 80, "reviewer: tom")])
+        assert sorted(campaign.data().ratings.score) == [1, 60, 67.5, 80]
+        campaign.withdraw_rater("ben")
+        campaign.record([row(two, 85, "reviewer: tom"), row(one, 2, "reviewer: eva")])
+        assert 67.5 in campaign.data().ratings.score
 
 
 def test_answers_are_acknowledged_one_by_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

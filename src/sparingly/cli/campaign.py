@@ -260,20 +260,22 @@ def export(
     """
     from sparingly.cli.options import write_rows
     from sparingly.data import io
-    from sparingly.data.files import naming_target
+    from sparingly.data.files import write_bytes
     from sparingly.run.campaign.history import RATING_COLUMNS
     from sparingly.run.campaign.release import bundle_files, file_stem, zip_bytes
 
+    is_zip = out.suffix.lower() == ".zip"
+    if is_zip and (data is not None or at is not None):
+        raise UsageError("A .zip holds everything: leave out --data and --at, or export to .csv or .jsonl.")
     with opened(address, name) as running:
         if out.suffix.lower() == ".csv":
             rows = running.ratings(at=at)
             write_rows(rows, RATING_COLUMNS, out)
             counts: dict[str, Any] = {"answers": len(rows)}
-        elif out.suffix.lower() == ".zip":
+        elif is_zip:
             files = bundle_files(running)
             counts = {"files": len(files)}
-            with naming_target(out):
-                out.write_bytes(zip_bytes(files, file_stem(running.name, "campaign")))
+            write_bytes(out, zip_bytes(files, file_stem(running.name, "campaign")))
         else:
             evalset = running.data(data, at=at)
             counts = {"items": len(evalset), "not_carried": io.save(evalset, out)}

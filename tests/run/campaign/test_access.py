@@ -84,13 +84,19 @@ def test_what_a_retired_rater_was_at_is_free_for_others(where: str) -> None:
 def test_links_of_the_organiser_are_taken_back_and_no_others(where: str) -> None:
     with begin(where) as campaign:
         access = Access(campaign.database, campaign.name)
-        seen, also, rater = (
+        seen, also, decides, rater = (
             access.invite("organiser"),
             access.invite("organiser"),
+            access.invite("rater", "reviewer: organiser"),
             access.invite("rater", "anna"),
         )
+        leases = Leases(campaign.name)
+        with campaign.database.writing() as connection:
+            leases.lend(connection, ("data", "item"), "reviewer: organiser")
         assert access.retire_organiser() == 2
-        assert [access.open_to(digest_of(one)) for one in (seen, also)] == [None, None]
+        assert [access.open_to(digest_of(one)) for one in (seen, also, decides)] == [None] * 3
+        with campaign.database.reading() as connection:
+            assert leases.current(connection) == {}
         assert access.open_to(digest_of(rater)) is not None
         assert access.open_to(digest_of(access.invite("organiser"))) is not None
         assert "organiser's links retired" in [

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import csv
+import io
+import math
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -7,7 +10,10 @@ import pytest
 
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.campaign import Campaign
+from sparingly.run.campaign.known import KnownAnswer, KnownAnswers, KnownKind
 from sparingly.run.campaign.progress import HOURS_COLUMNS, hours_table
+from sparingly.run.campaign.release import bundle_files
+from sparingly.run.forms.answer import Answer
 from tests.run.campaign.made import begin, row
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -56,3 +62,27 @@ def test_nobody_has_worked_yet(tmp_path: Path) -> None:
 def test_hours_at_an_earlier_entry(campaign: Campaign) -> None:
     assert [one.rater for one in campaign.hours(at=4)] == ["ann"]
     campaign.disconnect()
+
+
+def test_work_between_two_entries_belongs_to_the_first(where: str) -> None:
+    now = [NOON]
+    with begin(where, clock=lambda: now[0]) as campaign:
+        campaign.next()
+        one, two, three = campaign.questions()[:3]
+        campaign.record([row(one, 10, "ann", seconds=30)])
+        known = KnownAnswers(campaign.database, campaign.name, lambda: now[0])
+        kinds: tuple[KnownKind, ...] = ("tutorial", "passed", "control")
+        for minute, kind in enumerate(kinds, 1):
+            now[0] = NOON.replace(minute=minute)
+            known.save("ann", kind, [KnownAnswer("known", "sample", "overall", 1, 1, True, 200.0 * minute)])
+            if kind == "tutorial":
+                campaign.skip([two], "ben", "knowledge")
+        # Nothing has followed the last entry, of which all is: the tutorial with all its tries is one sum.
+        seq = campaign.last_seq()
+        assert campaign.hours(seq) == campaign.hours()
+        hours = list(csv.DictReader(io.StringIO(bundle_files(campaign)["hours.csv"].decode())))
+        assert [(one["rater"], float(one["seconds"])) for one in hours] == [("ann", 1030)]
+        now[0] = NOON.replace(minute=9)
+        skipped = Answer("ann", three.item, math.nan, three.model, skip="knowledge", seconds=5.0)
+        assert campaign.record([skipped]).new == 1
+        assert [campaign.hours(at)[0].seconds for at in (seq - 1, seq, seq + 1)] == [30, 1030, 1035]

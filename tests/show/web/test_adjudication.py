@@ -123,6 +123,23 @@ def test_pairs_are_decided_too(tmp_path: Path) -> None:
         ] == [("reviewer: rosa", 0.0)]
 
 
+def test_an_order_decides_only_what_raters_disagree_about(tmp_path: Path) -> None:
+    options = {"overlap": 1.0, "form": "ranking"}
+    with served(tmp_path, made_set(6), budget=1, size=1, options=options) as app:
+        orders = {"anna": "Ash Beech Cedar", "ben": "Beech Ash Cedar", "rosa": "Cedar Ash Beech"}
+        for name, order in orders.items():
+            visitor = reviewer(app, name) if name == "rosa" else Visitor(app, name)
+            question = visitor.question()
+            models = [output["texts"][0][0].split()[0] for output in question["outputs"]]
+            places = [3.0 - order.split().index(model) for model in models]
+            assert visitor.answer(question, *places).status_code == 200
+        rosa = "reviewer: rosa"
+        # About the last one nobody disagrees: it has three answers, and there is nothing left to decide.
+        expected = {(rosa, 50.0), (rosa, 0.0), ("anna", 0.0), ("ben", 0.0), (rosa, 100.0)}
+        assert counted(web_of(app).campaign) == expected
+        assert web_of(app).board.disputed_count == 0
+
+
 def test_withdrawn_answers_are_kept_and_can_come_back(tmp_path: Path) -> None:
     with begin(str(tmp_path / "c.db"), budget=4) as campaign:
         campaign.next()

@@ -92,10 +92,12 @@ def test_help_that_cannot_be_given_is_refused(
         pass
 
 
-def test_pairs_have_no_help(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("strategy", "form"), [("pairs", None), ("uniform", "ranking")])
+def test_comparisons_have_no_help(tmp_path: Path, strategy: str, form: str | None) -> None:
+    options = {"help_from": "judge", "form": form}
     with (
         pytest.raises(UsageError, match="compares outputs"),
-        served(tmp_path, helped_set(), strategy="pairs", options={"help_from": "judge"}),
+        served(tmp_path, helped_set(), strategy=strategy, options=options),
     ):
         pass
 

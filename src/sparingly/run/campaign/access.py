@@ -121,6 +121,8 @@ class Access:
         """Take back all links of the organiser, whose pages close at once; return how many there were."""
         with self.database.writing() as connection:
             links = self._retire(connection, role="organiser")
+            self._retire(connection, role="rater", rater=f"{REVIEWER}organiser")
+            self.give_back(connection, f"{REVIEWER}organiser")
             self._audit.note(connection, by, "organiser's links retired", links=links)
         return links
 

@@ -12,7 +12,7 @@ import csv
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -27,7 +27,7 @@ from sparingly.data.values import PlainFields
 from sparingly.run.campaign.access import is_reviewer
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.guidelines import version_now
-from sparingly.run.campaign.history import ADJUDICATED, SKIPPED, anchors_at, skips_at
+from sparingly.run.campaign.history import ADJUDICATED, SKIPPED, anchors_at, skips_at, withdrawn_raters
 from sparingly.run.campaign.journal import Journal, as_json
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import ASKED, MARKS, PLACEMENTS, RATERS, RATINGS, rows_of
@@ -205,8 +205,12 @@ def why_not_asked(
 Outcome = Literal["new", "correction", "same", "refused"]
 OnError = Literal["keep", "rollback"]
 BATCH = 500
+# Two raters disagree where their scores are further apart than this share of the scale.
+FAR = 0.25
+Cell = tuple[str, str, str, str]
 # What makes two answers of one sender the same.
 _CONTENT = ("score", "seconds", "comment")
+_CELL = ("data", "item", "model", "other")
 _KEY = ("data", "round", "rater", "item", "model", "other", "aspect")
 
 
@@ -332,8 +336,8 @@ class AnswerBatch:
         if answer.placement is not None:
             self.placements[row["seq"]] = answer.placement
         self.rows.append(row)
-        if answer.adjudicates or is_reviewer(answer.rater):
-            decided = {column: values[column] for column in ("data", "item", "model", "other", "rater")}
+        if answer.adjudicates or (is_reviewer(answer.rater) and self._is_disputed(values)):
+            decided = {column: values[column] for column in (*_CELL, "rater")}
             if tuple(decided.values()) not in self.adjudicated:
                 self.adjudicated.add(tuple(decided.values()))
                 self.journal.event(ADJUDICATED, **decided)
@@ -341,6 +345,15 @@ class AnswerBatch:
             self.known_raters.add(answer.rater)
             self.new_raters.append({"campaign": self.settings.name, "rater": answer.rater, "seq": row["seq"]})
         return Acknowledgement(line, "new" if row["corrects"] is None else "correction", row["seq"])
+
+    def _is_disputed(self, values: dict[str, Any]) -> bool:
+        """Say whether two raters disagree about a cell, in the database or in this transaction."""
+        name, cell = self.settings.name, {column: values[column] for column in _CELL}
+        query = rows_of(RATINGS, name, " ".join((*_CELL, "aspect", "rater", "score")), **cell)
+        rows = [*self.connection.execute(query.order_by(RATINGS.c.seq)).mappings()]
+        rows += [row for row in self.rows if all(row[column] == cell[column] for column in _CELL)]
+        withdrawn = withdrawn_raters(self.connection, name, self.journal.last_seq)
+        return bool(disputes(self.settings, rows, withdrawn))
 
     def write(self) -> None:
         """Write what was taken."""
@@ -408,6 +421,24 @@ class AnswerBatch:
     def _remember(self, row: dict[str, Any]) -> None:
         self.by_client[_key(row, with_client=True)] = row
         self.last[_key(row)] = row["seq"]
+
+
+def disputes(
+    settings: Settings, rows: Iterable[Mapping[str, Any]], withdrawn: Collection[str]
+) -> dict[Cell, set[str]]:
+    """Return by cell which raters disagree about it; reviewers only decide, and no dispute is theirs."""
+    scores: dict[tuple[Cell, str], dict[str, float]] = {}
+    for row in rows:
+        if row["rater"] not in withdrawn and not is_reviewer(row["rater"]):
+            cell = (row["data"], row["item"], row["model"], row["other"])
+            scores.setdefault((cell, row["aspect"]), {})[row["rater"]] = row["score"]
+    disputed: dict[Cell, set[str]] = {}
+    for (cell, aspect), by_rater in scores.items():
+        ends = (-1.0, 1.0) if cell[3] else settings.aspects[aspect]
+        gap = max(by_rater.values()) - min(by_rater.values())
+        if ends is not None and gap > (0.0 if cell[3] else FAR * (ends[1] - ends[0])):
+            disputed.setdefault(cell, set()).update(by_rater)
+    return disputed
 
 
 def with_line(line: int, sentence: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, true
 
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.datasets import models_of
@@ -291,16 +291,21 @@ def _raters(connection: Connection, name: str, withdrawn: set[str]) -> tuple[Rat
     return tuple(progress)
 
 
-def _other_work(connection: Connection, name: str, until: str | None = None) -> list[tuple[str, float, str]]:
+def _other_work(connection: Connection, name: str, seq: int | None = None) -> list[tuple[str, float, str]]:
     """Return by rater the seconds of work that gives no score, each with when it ended.
 
     It is the tutorial (with all tries, once it is passed), control items, repeats, and pages of which nothing
-    could be judged.
+    could be judged. What has no number in the journal belongs to the last entry before it.
     """
     table = KNOWN_ANSWERS.c
+    conditions = [table.campaign == name, table.seconds.is_not(None)]
+    if seq is not None:
+        for entries in (EVENTS.c, RATINGS.c):
+            next_at = select(entries.at).where(entries.campaign == name, entries.seq == seq + 1)
+            conditions.append(func.coalesce(table.at < next_at.scalar_subquery(), true()))
     rows = connection.execute(
         select(table.rater, table.kind, table.item, table.model, table.aspect, table.seconds, table.at)
-        .where(table.campaign == name, table.seconds.is_not(None))
+        .where(*conditions)
         .order_by(table.rater, table.item, table.model, table.aspect, table.kind)
     ).all()
     passed = {tuple(row)[:1] + tuple(row)[2:5] for row in rows if row.kind == "passed"}
@@ -309,9 +314,9 @@ def _other_work(connection: Connection, name: str, until: str | None = None) -> 
         for row in rows
         if row.kind != "tutorial" or (row.rater, row.item, row.model, row.aspect) not in passed
     ]
-    skips = events_at(connection, name, [SKIPPED])
+    skips = events_at(connection, name, [SKIPPED], seq)
     work += [(skip["rater"], skip.get("seconds") or 0.0, skip["at"]) for skip in skips]
-    return [one for one in work if one[1] and (until is None or one[2] <= until)]
+    return [one for one in work if one[1]]
 
 
 # --- Hours, from which raters are paid ---
@@ -340,12 +345,10 @@ def rater_hours(campaign: CampaignReader, at: int | None = None) -> tuple[RaterH
     a correction is work, too; so do pages that give no score.
     """
     by_rater: dict[str, list[Mapping[str, Any]]] = {}
-    ratings = campaign.ratings(at=at)
-    for row in ratings:
+    for row in campaign.ratings(at=at):
         by_rater.setdefault(row["rater"], []).append(row)
     with campaign.database.reading() as connection:
-        until = None if at is None else max((row["at"] for row in ratings), default="")
-        work = _other_work(connection, campaign.name, until)
+        work = _other_work(connection, campaign.name, at)
     hours = []
     for rater in sorted({*by_rater, *(name for name, _, _ in work)}):
         rows = by_rater.get(rater, [])

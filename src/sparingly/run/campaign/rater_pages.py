@@ -8,14 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from sparingly.data import fields
 from sparingly.run.campaign.access import is_reviewer
-from sparingly.run.campaign.answers import marks_at
+from sparingly.run.campaign.answers import Cell, disputes, marks_at
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.datasets import DataSets
 from sparingly.run.campaign.group_commit import GroupCommit
@@ -118,8 +118,6 @@ class Drafts:
 
 # --- Pages, followed along the journal ---
 
-Cell = tuple[str, str, str, str]
-
 
 class Page(NamedTuple):
     """What is judged at a time: an item in a round of a data set."""
@@ -157,8 +155,6 @@ def _board_key(index: _PageIndex, cell: Cell, round: int | None) -> Cell:
 
 # After so many raters who cannot judge an output nobody else is asked.
 MOST_SKIPS = 2
-# Two raters disagree where their scores are further apart than this share of the scale.
-FAR = 0.25
 # So many outputs (or comparisons) two raters judge, where the share of the overlap is fewer.
 LEAST_OVERLAP = 20
 
@@ -344,22 +340,16 @@ class PageBoard:
 
     def _read_disputes(self, connection: Connection, cells: set[Cell], last: int) -> None:
         """Find which of some cells two raters disagree about, and which are decided."""
-        table, scores = RATINGS.c, dict[tuple[Cell, str], dict[str, float]]()
+        table, rows = RATINGS.c, list[Any]()
         items = sorted({cell[1] for cell in cells})
         for start in range(0, len(items), 500):
             query = rows_of(RATINGS, self.settings.name, "data item model other aspect rater score")
             query = query.where(table.item.in_(items[start : start + 500]), table.seq <= last)
-            for row in connection.execute(query.order_by(table.seq)):
-                key = (row.data, row.item, row.model, row.other)
-                if row.rater not in self.withdrawn and key in cells:
-                    scores.setdefault((key, row.aspect), {})[row.rater] = row.score
+            rows += connection.execute(query.order_by(table.seq)).mappings()
         for cell in cells:
             self._disputed.pop(cell, None)
-        for (cell, aspect), by_rater in scores.items():
-            ends = (-1.0, 1.0) if cell[3] else self.settings.aspects[aspect]
-            gap = max(by_rater.values()) - min(by_rater.values())
-            if ends is not None and gap > (0.0 if cell[3] else FAR * (ends[1] - ends[0])):
-                self._disputed.setdefault(cell, set()).update(by_rater)
+        disputed = disputes(self.settings, rows, self.withdrawn)
+        self._disputed |= {cell: raters for cell, raters in disputed.items() if cell in cells}
         for data in self.settings.budgets if self._disputed else ():
             for decided in adjudicators(connection, self.settings.name, data, last):
                 self._disputed.pop((data, *decided), None)

@@ -149,7 +149,7 @@ class Web:
         if self.help_from is None:
             return None
         names = self.campaign.settings.budgets
-        if any(self.campaign.compares(name) for name in names):
+        if self.single_form.compares or any(self.campaign.compares(name) for name in names):
             raise UsageError("Help is for outputs that are scored, and this campaign compares outputs.")
         data_sets = {name: self.campaign.data(name, judged=False) for name in names}
         return Help(self.help_from, self.help_share, self.campaign.settings, data_sets)
