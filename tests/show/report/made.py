@@ -70,7 +70,7 @@ def hostile_report(*, figures: bool = False) -> sparingly.Report:
     return sparingly.report(data, chosen, figures=figures, title=HOSTILE[0], curve=False)
 
 
-def play(where: Path, strategy: str, budget: int) -> None:
+def play(where: Path, strategy: str, budget: int, stop: str | None = None) -> None:
     """Play a campaign on the demo set to its end."""
     known = dict(zip(demo().items, demo().aspects["overall"], strict=True))
     column = {name: place for place, name in enumerate(demo().models)}
@@ -81,7 +81,10 @@ def play(where: Path, strategy: str, budget: int) -> None:
             return own
         return float(np.sign(own - known[question.item][column[question.other]]))
 
-    with sparingly.Campaign.new(where, demo(), strategy, budget, aspects="overall", seed=2) as running:
+    settings = {} if stop is None else {"stop": stop}
+    with sparingly.Campaign.new(
+        where, demo(), strategy, budget, aspects="overall", seed=2, **settings
+    ) as running:
         # Recorded by the round: a judge that is called writes every answer to the disk on its own.
         while any(step.finished is None for step in running.next()):
             running.record([answered(question, judge(question)) for question in running.questions()])

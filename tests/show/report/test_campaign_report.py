@@ -95,3 +95,11 @@ def test_wrong_questions_about_a_campaign(scored: Path) -> None:
             sparingly.report(running, drawn(), figures=False)
         with pytest.raises(UsageError, match="about overall, which cannot be changed to fluency"):
             sparingly.report(running, None, "fluency", figures=False)
+
+
+def test_a_rule_that_tests_keeps_its_budget(tmp_path: Path) -> None:
+    play(tmp_path / "c.db", "auto:rounds=1", 10, stop="all_settled")
+    with sparingly.Campaign(tmp_path / "c.db") as running:
+        text = sparingly.report(running, figures=False).markdown()
+    assert "more takes a campaign of fresh items" in text
+    assert "sparingly campaign budget" not in text

@@ -135,7 +135,8 @@ def next_step(evidence: Evidence) -> str:
         decisions = None if evidence.ranking is None else evidence.ranking.decisions
         is_decided = decisions is not None and decisions.decided == decisions.pairs
         if part.finished is not None or (part.spent >= part.limit and not part.outstanding):
-            more = f"more takes a larger budget ({code('sparingly campaign budget')})"
+            larger = f"a larger budget ({code('sparingly campaign budget')})"
+            more = f"more takes {'a campaign of fresh items' if evidence.status.stops else larger}"
             rest = "every pair is decided" if is_decided else more
             return f"Next: nothing is left to judge in this campaign; {rest}."
         why = "every pair is decided: only for narrower intervals" if is_decided else "to collect more labels"
