@@ -81,9 +81,8 @@ def play(where: Path, strategy: str, budget: int, stop: str | None = None) -> No
             return own
         return float(np.sign(own - known[question.item][column[question.other]]))
 
-    settings = {} if stop is None else {"stop": stop}
     with sparingly.Campaign.new(
-        where, demo(), strategy, budget, aspects="overall", seed=2, **settings
+        where, demo(), strategy, budget, aspects="overall", seed=2, stop=stop
     ) as running:
         # Recorded by the round: a judge that is called writes every answer to the disk on its own.
         while any(step.finished is None for step in running.next()):
