@@ -80,6 +80,49 @@ def test_misleading_metrics_lose_trust_as_labels_come() -> None:
     assert np.abs(found[-1].z - TRUE).max() < 1.0
 
 
+def test_a_model_that_metrics_misjudge_is_believed_by_its_labels_and_the_others_by_metrics_too() -> None:
+    """Metrics order twelve models nearly rightly, but see the best one, a person say, as the worst."""
+    ability = np.linspace(-16.0, 17.0, 12)
+    said_ability = ability + np.random.default_rng(3).normal(0.0, 1.0, 12)
+    said_ability[11] = -16.0
+    first, second = np.triu_indices(12, 1)
+    true, said = (values[first] - values[second] for values in (ability, said_ability))
+    noise = np.full(len(true), 50.0)
+
+    def errors(tails: float) -> tuple[float, float]:
+        found = believe(
+            true, said, noise, models=12, within=0.5, scale=1.0, prior=BeliefPrior(tails=tails, doubt=0.0)
+        )
+        size = np.abs(found.z - true)
+        return float(size[second == 11].mean()), float(size[second != 11].mean())
+
+    heavy, light = errors(1.0), errors(1e9)
+    assert heavy[0] < 0.6 * light[0]
+    assert heavy[1] < light[1]
+
+
+def test_heavy_tails_help_where_metrics_misjudge_some_models_and_cost_little_elsewhere() -> None:
+    """Errors of the belief over 150 draws, with an outlier among ten models and without."""
+    draw, errors = np.random.default_rng(11), {}
+    first, second = np.triu_indices(10, 1)
+    for outlier in (0.0, 25.0):
+        both = np.zeros(2)
+        for _ in range(150):
+            said = draw.normal(0.0, 8.0, 10)
+            ability = said + draw.normal(0.0, 3.0, 10) + outlier * (np.arange(10) == 4)
+            # Labels of a model have noise of variance 8, so that a pair's has 16.
+            seen = ability + draw.normal(0.0, np.sqrt(8.0), 10)
+            apart, told, true = (values[first] - values[second] for values in (seen, said, ability))
+            for place, tails in enumerate((1.0, 1e9)):
+                prior = BeliefPrior(tails=tails, doubt=0.0)
+                options: dict[str, Any] = {"models": 10, "within": 0.5, "scale": 1.0, "prior": prior}
+                found = believe(apart, told, np.full(45, 16.0), **options)
+                both[place] += np.abs(found.z - true).mean()
+        errors[outlier] = both[0] / both[1]
+    assert errors[25.0] < 0.95
+    assert errors[0.0] < 1.03
+
+
 def test_the_size_of_what_metrics_say_does_not_matter() -> None:
     one, other = (belief(0.3 * TRUE, factor * TRUE, 50.0, within=0.2) for factor in (1.0, 70.0))
     np.testing.assert_allclose(one.z, other.z)

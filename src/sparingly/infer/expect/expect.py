@@ -28,7 +28,7 @@ from sparingly.signals.predict.regressors import Ridge, fit_ridge, model_interce
 # In units in which the whole set's own noise is 1, a pair of models differs by z. Labels show ẑ = z + noise
 # of variance c = (1/n − 1/N)·N; the metrics alone say g, up to a factor b. The belief before the labels:
 #
-#     z = b·g + r,   r ~ N(0, ζ²(1 − ρ²)),   b = ρ·ζ/rms(g)
+#     z = b·g + r_j − r_k,   r_j ~ N(0, v_j·ζ²(1 − ρ²)/2),   b = ρ·ζ/rms(g)
 #     log ζ ~ N(log 8, 0.7²),   atanh ρ ~ N(2.5·w, 0.6²)
 #
 # ζ is how far apart the models lie, ρ how well the metrics order them, and w the correlation of predictions
@@ -36,12 +36,18 @@ from sparingly.signals.predict.regressors import Ridge, fit_ridge, model_interce
 # values of (ζ, ρ); the answer is the mean of z. As w and the evidence vanish, so does the weight of g; as
 # labels come, k = ζ²(1 − ρ²)/(ζ²(1 − ρ²) + c) goes to 1 and the labels alone speak.
 #
+# Metrics misjudge some models altogether: a person among systems, say, or the newest model. So r_j has the
+# heavy tails of Student's t with ν = 1: v_j = (ν + e_j²)/(ν + 1), with e_j the model's residual in units of
+# its usual spread. Of such a model the labels are believed, of the others the metrics as well.
+#
 # Few models cannot show that the metrics order them wrongly. So this belief is mixed with the one without
 # metrics (ρ = 0): of M models it has the share (M − 1)/(M + 3), as if four comparisons spoke against it.
 
 _DEVIATIONS = np.linspace(-2.5, 2.5, 11)
 _TRUSTS = np.array([-0.4, 0.0, 0.3, 0.6, 0.9, 1.2, 1.5, 1.8, 2.2, 2.7])
 _NO_SIGNAL = 1e-6
+# After so many fits, tails hardly change.
+_FITS_OF_TAILS = 3
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,7 @@ class BeliefPrior:
     distance_sd: float = 0.7  # the standard deviation of log ζ
     trust_by_within: float = 2.5  # atanh ρ by the correlation within items
     trust_sd: float = 0.6  # its standard deviation
+    tails: float = 1.0  # ν: the degrees of freedom of what metrics miss of a model
     doubt: float = 4.0  # how many comparisons of models speak against the metrics before any label
 
 
@@ -111,28 +118,47 @@ def _believe(
 ) -> Belief:
     """Return the belief with metrics that say ``predicted``; without metrics where that is nothing."""
     size = float(np.sqrt(np.mean(predicted**2)))
+    has_metrics = size > _NO_SIGNAL
     # The values of log ζ and atanh ρ that are weighed; ρ is 0 without metrics.
     steps = np.log(prior.distance) + prior.distance_sd * _DEVIATIONS
-    grid = np.meshgrid(steps, _TRUSTS if size > _NO_SIGNAL else np.zeros(1), indexing="ij")
+    grid = np.meshgrid(steps, _TRUSTS if has_metrics else np.zeros(1), indexing="ij")
     log_apart, trust = (values.ravel() for values in grid)
     distance = np.exp(log_apart) * scale
     correlation = np.tanh(trust)
-    slope = correlation * distance / size if size > _NO_SIGNAL else np.zeros(len(distance))
-    prior_variance = distance**2 * (1.0 - correlation**2)
+    slope = correlation * distance / size if has_metrics else np.zeros(len(distance))
+    usual_variance = (distance**2 * (1.0 - correlation**2))[:, None]
     residual = observed - slope[:, None] * predicted
-    total = prior_variance[:, None] + noise
-    log_likelihood = -0.5 * (np.log(total) + residual**2 / total).mean(axis=1) * (models - 1)
     log_prior = -0.5 * ((log_apart - np.log(prior.distance)) / prior.distance_sd) ** 2
-    if size > _NO_SIGNAL:
+    if has_metrics:
         centre = prior.trust_by_within * max(within, 0.0)
         log_prior = log_prior - 0.5 * ((trust - centre) / prior.trust_sd) ** 2
-    weight = np.exp(log_prior + log_likelihood - (log_prior + log_likelihood).max())
-    weight /= weight.sum()
-    label_weight = prior_variance[:, None] / total
+
+    def weighed(tails: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the variance before labels and in all, and what labels say of every (ζ, ρ)."""
+        prior_variance = usual_variance * tails
+        total = prior_variance + noise
+        log_likelihood = -0.5 * (np.log(total) + residual**2 / total).mean(axis=1) * (models - 1)
+        weight = np.exp(log_prior + log_likelihood - (log_prior + log_likelihood).max())
+        return prior_variance, total, weight / weight.sum()
+
+    prior_variance, total, weight = weighed(np.ones(len(observed)))
+    for _ in range(_FITS_OF_TAILS if has_metrics else 0):
+        usual = weight @ (residual / np.sqrt(usual_variance + noise))
+        prior_variance, total, weight = weighed(_heavy_tails(usual, models, prior.tails))
+    label_weight = prior_variance / total
     means = slope[:, None] * predicted + label_weight * residual
     mean = weight @ means
     deviation = np.sqrt(np.maximum(weight @ (means**2 + label_weight * noise) - mean**2, 0.0))
     return Belief(mean, deviation, float(weight @ label_weight.mean(axis=1)), float(weight @ correlation))
+
+
+def _heavy_tails(residual: Floats, models: int, freedom: float) -> Floats:
+    """Return (v_j + v_k)/2 of every pair: how many times the usual variance, by residuals in its units."""
+    first, second = pair_indices(models)
+    of_model = (np.bincount(first, residual, models) - np.bincount(second, residual, models)) / models
+    # The residual of a pair has the variance of two models.
+    variance = (freedom + 2.0 * of_model**2) / (freedom + 1.0)
+    return np.asarray((variance[first] + variance[second]) / 2.0)
 
 
 # --- expect ---
