@@ -71,6 +71,8 @@ def test_a_rule_stops_the_campaign(where: str) -> None:
         assert isinstance(finished, Finished)
         status = campaign.status().sets[0]
         assert (status.rounds, status.finished) == (1, finished.reason)
+        assert status.saving == "60 of 120 outputs of the budget (50 %) were not needed."
+        assert status.saving in " ".join(campaign.status().summary().sentences)
         assert campaign.verify().ok
 
 
@@ -83,6 +85,7 @@ def test_data_sets_share_one_budget(where: str) -> None:
         status = {one.data: one for one in campaign.status().sets}
         assert {name: one.spent for name, one in status.items()} == {"en-de": 9, "cs-uk": 27}
         assert sum(one.spent for one in status.values()) == 12 * 3
+        assert [one.saving for one in status.values()] == ["", ""]
         assert campaign.verify().ok
         assert campaign.estimate("cs-uk", estimator="mean").n == 9
 

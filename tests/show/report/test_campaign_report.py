@@ -36,6 +36,7 @@ def test_report_on_a_campaign_of_several_rounds(scored: Path) -> None:
     with sparingly.Campaign(scored) as running:
         ended = running.status().sets[0].finished
     assert f"It ended: {ended}" in report.markdown()
+    assert "were not needed" not in report.markdown()
 
 
 def test_rounds_together_speak_for_the_set_and_a_later_one_alone_does_not(scored: Path) -> None:

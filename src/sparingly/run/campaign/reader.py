@@ -89,6 +89,16 @@ class SetStatus:
     unit: str = "outputs"  # what ``spent`` and ``limit`` count: outputs, or comparisons
     skipped: int = 0  # how many outputs (or comparisons) cannot be judged, as raters said
 
+    @property
+    def saving(self) -> str:
+        """What of the budget was not needed, where it ended with enough for one item or more."""
+        unspent = self.limit - self.spent
+        least = len(self.models) if self.unit == "outputs" else 1
+        if self.finished is None or self.outstanding or unspent < least:
+            return ""
+        share = 100 * unspent / self.limit
+        return f"{unspent:,} of {self.limit:,} {self.unit} of the budget ({share:.0f} %) were not needed."
+
 
 @dataclass(frozen=True)
 class Status(PlainFields):
@@ -125,8 +135,9 @@ class Status(PlainFields):
         for part in self.sets:
             name = f"{part.data}: " if len(self.sets) > 1 else ""
             if part.finished is not None:
-                answer = "" if part.answer is None else f" Answer: {part.answer}."
-                sentences.append(f"{name}finished: {part.finished}{answer}")
+                answer = "" if part.answer is None else f"Answer: {part.answer}."
+                ended = filter(None, (f"{name}finished: {part.finished}", answer, part.saving))
+                sentences.append(" ".join(ended))
             sentences += [
                 f"{name}{what}: {', '.join(models)}."
                 for what, models in (("added later", part.late), ("withdrawn", part.withdrawn))

@@ -141,7 +141,9 @@ def _campaign_words(evidence: Evidence) -> str:
     for word, names in (("Came late", part.late), ("Withdrawn", part.withdrawn)):
         if names:
             text += f" {word}: {', '.join(map(code, names))}."
-    return f"{text} It ended: {part.finished}" if part.finished else text
+    return (
+        " ".join(filter(None, (text, f"It ended: {part.finished}", part.saving))) if part.finished else text
+    )
 
 
 def representation_section(evidence: Evidence, *, figures: bool) -> Section | None:
