@@ -16,6 +16,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from benchmarks.analyses.__main__ import ANALYSES
 from benchmarks.analyses.__main__ import main as analyse
 from benchmarks.pages import write_whole
 from benchmarks.papers.catalogue import Figures, PaperTable, names, paper_table
-from benchmarks.papers.work import DEMO, EFFORTS, Work, file_of, paper_code
+from benchmarks.papers.work import DEMO, EFFORTS, Work, file_of, paper_code, reused_seconds
 from benchmarks.verdicts import reproduces
 from sparingly.base.errors import SparinglyError, UsageError
 from sparingly.show.figures.save import save_figure
@@ -50,7 +51,9 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--minutes", type=float, default=60.0, help="all: begin no table after so many minutes"
     )
-    parser.add_argument("--only", nargs="*", help="all: these tables alone, by the beginnings of their names")
+    parser.add_argument(
+        "--only", nargs="*", help="all: these tables alone, by their names or the beginnings of several"
+    )
     return parser.parse_args(arguments)
 
 
@@ -105,19 +108,20 @@ def print_table(chosen: argparse.Namespace) -> None:
 def print_all(chosen: argparse.Namespace) -> int:
     """Compute every table that is not there, until the time is up, and print how long each took."""
     folder, start, behind = chosen.out or FINISHED, time.monotonic(), 0
-    wanted = [name for name in names() if not chosen.only or name.startswith(tuple(chosen.only))]
+    wanted = _wanted(chosen.only)
     for name in wanted:
         path = folder / f"{name}.{chosen.effort}.md"
         about = _finished(path)
         if about is None and time.monotonic() - start < 60 * chosen.minutes:
-            begun = time.perf_counter()
+            begun, before = time.perf_counter(), reused_seconds()
             try:
                 table, numbers = computed(name, chosen, folder / "cells")
             except SparinglyError as error:
                 print(f"{name:<13}{error}")
                 behind += 1
                 continue
-            seconds = time.perf_counter() - begun
+            # What an interrupted run or another table left behind counts as if it were made now.
+            seconds = time.perf_counter() - begun + reused_seconds() - before
             about = f"{datetime.now(UTC):%Y-%m-%d}, {seconds:.0f} s, code {paper_code()[:8]}"
             folder.mkdir(parents=True, exist_ok=True)
             write_whole(path, f"{about}\n\n{table.title}\n\n{table.text(numbers).rstrip()}\n")
@@ -128,6 +132,19 @@ def print_all(chosen: argparse.Namespace) -> int:
     if behind:
         print("To go on, type the same command again.")
     return 0
+
+
+def _wanted(only: Sequence[str] | None) -> list[str]:
+    """Return the tables of some names; what is no name is the beginning of several."""
+    if not only:
+        return list(names())
+    exact = set(only) & set(names())
+    beginnings = tuple(text for text in only if text not in exact)
+    found = [name for name in names() if name in exact or name.startswith(beginnings)]
+    for text in beginnings:
+        if not any(name.startswith(text) for name in found):
+            paper_table(text)
+    return found
 
 
 def _finished(path: Path) -> str | None:

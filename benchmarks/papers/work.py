@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+import sparingly
 from benchmarks.minilm import EMBEDDING, with_minilm
 from benchmarks.pages import write_whole
 from benchmarks.resume import code_digest
@@ -202,8 +203,17 @@ DEMO_SETTING = Setting(DEMO, "overall", "learned", "demo")
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 
-# What decides about the figures; the floors above only show them.
+# What decides about the figures: these floors, without the rooms that no table enters.
 _FLOORS = ("base", "data", "signals", "choose", "infer", "run", "published")
+_OTHER_ROOMS = (
+    "choose/pool",
+    "infer/judge",
+    "infer/plan",
+    "run/campaign",
+    "run/exchange",
+    "run/forms",
+    "run/judging",
+)
 _DECIMALS = 6
 _CASF_PHASES = 5
 
@@ -340,12 +350,15 @@ class Work:
         text = json.dumps(whole, sort_keys=True)
         path = self.kept / f"{file}-{blake2b(text.encode(), digest_size=12).hexdigest()}.json"
         if path.exists():
-            return json.loads(path.read_text(encoding="utf-8"))["value"]
-        start = time.perf_counter()
+            saved = json.loads(path.read_text(encoding="utf-8"))
+            _REUSED.add(saved["seconds"])
+            return saved["value"]
+        start, before = time.perf_counter(), _REUSED.seconds
         value = make()
+        seconds = time.perf_counter() - start + _REUSED.seconds - before
         said = key.get("method", key["what"])
-        _say(f"{file if isinstance(of, str) else of.name}  {said}  {time.perf_counter() - start:.1f} s")
-        write_whole(path, json.dumps({"key": whole, "value": value}))
+        _say(f"{file if isinstance(of, str) else of.name}  {said}  {seconds:.1f} s")
+        write_whole(path, json.dumps({"key": whole, "seconds": round(seconds, 3), "value": value}))
         return value
 
     def each(self, make: Callable[[Given], Made], over: Iterable[Given]) -> list[Made]:
@@ -354,7 +367,10 @@ class Work:
             return [make(one) for one in over]
         from joblib import Parallel, delayed
 
-        return list(Parallel(n_jobs=self.jobs)(delayed(make)(one) for one in over))
+        found = list(Parallel(n_jobs=self.jobs)(delayed(_with_reused)(make, one) for one in over))
+        for _, seconds in found:
+            _REUSED.add(seconds / self.jobs)
+        return [made for made, _ in found]
 
     def _digest(self, file: str) -> str:
         path = file_of(self.data, file)
@@ -378,10 +394,46 @@ def rounded(value: float | None) -> float | None:
     return None if value is None else round(float(value), _DECIMALS)
 
 
+@dataclass
+class _Seconds:
+    """What finished cells that were read took when they were made."""
+
+    seconds: float = 0.0
+
+    def add(self, seconds: float) -> None:
+        self.seconds += seconds
+
+
+_REUSED = _Seconds()
+
+
+def reused_seconds() -> float:
+    """Return how long the cells took to make that this process has read so far."""
+    return _REUSED.seconds
+
+
+def _with_reused(make: Callable[[Given], Made], one: Given) -> tuple[Made, float]:
+    """Return what is made in a process of its own, and how long the cells took that it read."""
+    before = _REUSED.seconds
+    return make(one), _REUSED.seconds - before
+
+
 @cache
 def paper_code() -> str:
     """Return the digest of the code that decides about figures."""
-    return code_digest(_FLOORS, ("papers",))
+    return code_digest(deciding_rooms(), ("papers", "analyses", "minilm.py"))
+
+
+def deciding_rooms() -> tuple[str, ...]:
+    """Return the modules and rooms of the package that decide about figures, as paths in it."""
+    package = Path(sparingly.__file__).parent
+    rooms = (
+        f"{floor}/{path.name}"
+        for floor in _FLOORS
+        for path in sorted((package / floor).iterdir())
+        if path.suffix == ".py" or (path.is_dir() and path.name != "__pycache__")
+    )
+    return tuple(room for room in rooms if room not in _OTHER_ROOMS)
 
 
 def _say(line: str) -> None:
