@@ -24,7 +24,7 @@ from benchmarks.analyses.__main__ import ANALYSES
 from benchmarks.analyses.__main__ import main as analyse
 from benchmarks.pages import write_whole
 from benchmarks.papers.catalogue import Figures, PaperTable, names, paper_table
-from benchmarks.papers.work import DEMO, EFFORTS, Work, file_of, paper_code, reused_seconds
+from benchmarks.papers.work import DEMO, EFFORTS, Work, file_of, paper_code
 from benchmarks.verdicts import reproduces
 from sparingly.base.errors import SparinglyError, UsageError
 from sparingly.show.figures.save import save_figure
@@ -84,17 +84,22 @@ def check_data(table: PaperTable, folder: Path) -> None:
         )
 
 
-def computed(name: str, chosen: argparse.Namespace, cells: Path | None) -> tuple[PaperTable, Figures]:
-    """Compute the numbers of a table."""
+def computed(name: str, chosen: argparse.Namespace, cells: Path | None) -> tuple[PaperTable, Figures, float]:
+    """Compute the numbers of a table, and return the seconds that it takes from the beginning.
+
+    Cells that an interrupted run or another table left behind count as if they were made now.
+    """
     table = paper_table(name)
     check_data(table, chosen.data)
-    return table, table.figures(Work(chosen.data, cells, EFFORTS[chosen.effort], jobs=chosen.jobs))
+    work, begun = Work(chosen.data, cells, EFFORTS[chosen.effort], jobs=chosen.jobs), time.perf_counter()
+    numbers = table.figures(work)
+    return table, numbers, time.perf_counter() - begun + work.reused.seconds
 
 
 def print_table(chosen: argparse.Namespace) -> None:
     """Compute a table and print it, or its numbers."""
     cells = None if chosen.out is None else chosen.out.with_name(f"{chosen.out.name}.kept")
-    table, numbers = computed(chosen.name, chosen, cells)
+    table, numbers, _ = computed(chosen.name, chosen, cells)
     if chosen.figure is not None:
         if table.picture is None:
             raise UsageError(f"{table.name} has no picture: leave --figure out.")
@@ -113,15 +118,12 @@ def print_all(chosen: argparse.Namespace) -> int:
         path = folder / f"{name}.{chosen.effort}.md"
         about = _finished(path)
         if about is None and time.monotonic() - start < 60 * chosen.minutes:
-            begun, before = time.perf_counter(), reused_seconds()
             try:
-                table, numbers = computed(name, chosen, folder / "cells")
+                table, numbers, seconds = computed(name, chosen, folder / "cells")
             except SparinglyError as error:
                 print(f"{name:<13}{error}")
                 behind += 1
                 continue
-            # What an interrupted run or another table left behind counts as if it were made now.
-            seconds = time.perf_counter() - begun + reused_seconds() - before
             about = f"{datetime.now(UTC):%Y-%m-%d}, {seconds:.0f} s, code {paper_code()[:8]}"
             folder.mkdir(parents=True, exist_ok=True)
             write_whole(path, f"{about}\n\n{table.title}\n\n{table.text(numbers).rstrip()}\n")

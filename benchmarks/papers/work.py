@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -265,6 +265,20 @@ class Interval:
         return {name: rounded(value) for name, value in asdict(self).items()}
 
 
+@dataclass(eq=False)
+class Reused:
+    """How long the finished cells took that a table has found, each counted once."""
+
+    seconds: float = 0.0
+    known: set[Path] = field(default_factory=set)
+
+    def add(self, path: Path, seconds: float) -> None:
+        """Count a cell, unless this table made it or has found it before."""
+        if path not in self.known:
+            self.known.add(path)
+            self.seconds += seconds
+
+
 @dataclass(frozen=True)
 class Work:
     """What the figures of a table are computed with.
@@ -275,6 +289,7 @@ class Work:
         effort: How often what hangs on a seed is repeated.
         is_demo: Whether the demo set stands for every data set, to see that a table can be computed.
         jobs: How many processes share the work of ``each``.
+        reused: The time of finished cells that were found.
     """
 
     data: Path
@@ -282,6 +297,7 @@ class Work:
     effort: Effort = USUAL
     is_demo: bool = False
     jobs: int = 1
+    reused: Reused = field(default_factory=Reused, compare=False, repr=False)
 
     def load(self, name: str) -> EvalSet:
         """Return a data set by its name, the demo set in its place where that is asked for."""
@@ -351,11 +367,12 @@ class Work:
         path = self.kept / f"{file}-{blake2b(text.encode(), digest_size=12).hexdigest()}.json"
         if path.exists():
             saved = json.loads(path.read_text(encoding="utf-8"))
-            _REUSED.add(saved["seconds"])
+            self.reused.add(path, saved["seconds"])
             return saved["value"]
-        start, before = time.perf_counter(), _REUSED.seconds
+        start, before = time.perf_counter(), self.reused.seconds
         value = make()
-        seconds = time.perf_counter() - start + _REUSED.seconds - before
+        seconds = time.perf_counter() - start + self.reused.seconds - before
+        self.reused.known.add(path)
         said = key.get("method", key["what"])
         _say(f"{file if isinstance(of, str) else of.name}  {said}  {seconds:.1f} s")
         write_whole(path, json.dumps({"key": whole, "seconds": round(seconds, 3), "value": value}))
@@ -367,9 +384,9 @@ class Work:
             return [make(one) for one in over]
         from joblib import Parallel, delayed
 
-        found = list(Parallel(n_jobs=self.jobs)(delayed(_with_reused)(make, one) for one in over))
-        for _, seconds in found:
-            _REUSED.add(seconds / self.jobs)
+        share = delayed(_with_reused)
+        found = list(Parallel(n_jobs=self.jobs)(share(make, one, self.reused) for one in over))
+        self.reused.seconds += sum(seconds for _, seconds in found) / self.jobs
         return [made for made, _ in found]
 
     def _digest(self, file: str) -> str:
@@ -394,28 +411,10 @@ def rounded(value: float | None) -> float | None:
     return None if value is None else round(float(value), _DECIMALS)
 
 
-@dataclass
-class _Seconds:
-    """What finished cells that were read took when they were made."""
-
-    seconds: float = 0.0
-
-    def add(self, seconds: float) -> None:
-        self.seconds += seconds
-
-
-_REUSED = _Seconds()
-
-
-def reused_seconds() -> float:
-    """Return how long the cells took to make that this process has read so far."""
-    return _REUSED.seconds
-
-
-def _with_reused(make: Callable[[Given], Made], one: Given) -> tuple[Made, float]:
-    """Return what is made in a process of its own, and how long the cells took that it read."""
-    before = _REUSED.seconds
-    return make(one), _REUSED.seconds - before
+def _with_reused(make: Callable[[Given], Made], one: Given, reused: Reused) -> tuple[Made, float]:
+    """Return what is made in a process of its own, and how long the cells took that it found there."""
+    before = reused.seconds
+    return make(one), reused.seconds - before
 
 
 @cache

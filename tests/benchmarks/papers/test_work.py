@@ -18,13 +18,13 @@ from benchmarks.papers.work import (
     HUMAN,
     MAIN,
     Interval,
+    Reused,
     Setting,
     Work,
     at_marks,
     averages,
     deciding_rooms,
     file_of,
-    reused_seconds,
 )
 from sparingly.base.errors import UsageError
 from sparingly.data.synthetic import load_invented
@@ -145,39 +145,39 @@ def test_processes_give_what_one_gives(work: Work, setting: Setting) -> None:
     assert bare.each(averages_of, methods) == replace(bare, jobs=2).each(averages_of, methods)
 
 
-def test_cells_that_are_read_tell_how_long_they_took(
+def test_cells_that_are_found_tell_how_long_they_took(
     work: Work, setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter([0.0, 1.0, 3.0, 5.0, 10.0, 14.0])
     monkeypatch.setattr("benchmarks.papers.work.time.perf_counter", lambda: next(clock))
-    before = reused_seconds()
 
-    def outer() -> int:
-        return int(work.cell(setting, {"what": "inner"}, lambda: 1))
+    def outer(of: Work) -> int:
+        return int(of.cell(setting, {"what": "inner"}, lambda: 1))
 
-    assert work.cell(setting, {"what": "outer"}, outer) == 1
-    assert reused_seconds() == before
-    assert work.cell(setting, {"what": "inner"}, outer) == 1
-    assert reused_seconds() == before + 2.0
-    # Made from a part that was there: what is here took four seconds, and the part two.
-    assert work.cell(setting, {"what": "other"}, outer) == 1
-    assert work.cell(setting, {"what": "other"}, outer) == 1
-    assert reused_seconds() == before + 2.0 + 2.0 + 6.0
+    assert work.cell(setting, {"what": "outer"}, lambda: outer(work)) == 1
+    assert outer(work) == 1
+    assert work.reused.seconds == 0.0
+    later = replace(work, reused=Reused())
+    assert outer(later) == outer(later) == 1
+    assert later.reused.seconds == 2.0
+    # Made from a part that was there: four seconds here, and two for the part.
+    another = replace(work, reused=Reused())
+    assert another.cell(setting, {"what": "other"}, lambda: outer(another)) == 1
+    last = replace(work, reused=Reused())
+    assert last.cell(setting, {"what": "other"}, lambda: outer(last)) == 1
+    assert (another.reused.seconds, last.reused.seconds) == (2.0, 6.0)
 
 
-def test_processes_tell_how_long_what_they_read_took(
+def test_processes_tell_how_long_what_they_found_took(
     work: Work, setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def make(place: int) -> int:
-        return int(work.cell(setting, {"what": f"part {place}"}, lambda: place))
-
     clock = iter([0.0, 4.0, 0.0, 4.0])
     with monkeypatch.context() as patch:
         patch.setattr("benchmarks.papers.work.time.perf_counter", lambda: next(clock))
-        assert work.each(make, (1, 2)) == [1, 2]
-    before = reused_seconds()
-    assert replace(work, jobs=2).each(make, (1, 2)) == [1, 2]
-    assert reused_seconds() == before + 4.0
+        assert work.each(lambda place: work.cell(setting, {"what": place}, lambda: place), "ab") == ["a", "b"]
+    later = replace(work, reused=Reused(), jobs=2)
+    assert later.each(lambda place: later.cell(setting, {"what": place}, lambda: 0), "ab") == ["a", "b"]
+    assert later.reused.seconds == 4.0
 
 
 def test_the_digest_is_of_all_code_that_tables_load() -> None:
