@@ -485,6 +485,6 @@ def _set_with_predictions(work: Work, setting: Setting) -> EvalSet:
     return with_predictions(work, setting, work.evalset(setting))
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def _set_with_vectors(work: Work, setting: Setting) -> EvalSet:
     return with_minilm(work.evalset(setting))
