@@ -21,7 +21,7 @@ import numpy as np
 import sparingly
 from benchmarks.minilm import EMBEDDING, with_minilm
 from benchmarks.pages import write_whole
-from benchmarks.resume import code_digest
+from benchmarks.resume import logic_digest
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.choose.design.budget import Budget
@@ -419,8 +419,8 @@ def _with_reused(make: Callable[[Given], Made], one: Given, reused: Reused) -> t
 
 @cache
 def paper_code() -> str:
-    """Return the digest of the code that decides about figures."""
-    return code_digest(deciding_rooms(), ("papers", "analyses", "minilm.py"))
+    """Return the digest of the code that decides about figures, whatever it says about them."""
+    return logic_digest(deciding_rooms(), ("papers", "analyses", "minilm.py"))
 
 
 def deciding_rooms() -> tuple[str, ...]:
