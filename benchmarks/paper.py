@@ -16,6 +16,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -50,7 +51,9 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--minutes", type=float, default=60.0, help="all: begin no table after so many minutes"
     )
-    parser.add_argument("--only", nargs="*", help="all: these tables alone, by the beginnings of their names")
+    parser.add_argument(
+        "--only", nargs="*", help="all: these tables alone, by their names or the beginnings of several"
+    )
     return parser.parse_args(arguments)
 
 
@@ -81,17 +84,22 @@ def check_data(table: PaperTable, folder: Path) -> None:
         )
 
 
-def computed(name: str, chosen: argparse.Namespace, cells: Path | None) -> tuple[PaperTable, Figures]:
-    """Compute the numbers of a table."""
+def computed(name: str, chosen: argparse.Namespace, cells: Path | None) -> tuple[PaperTable, Figures, float]:
+    """Compute the numbers of a table, and return the seconds that it takes from the beginning.
+
+    Cells that an interrupted run or another table left behind count as if they were made now.
+    """
     table = paper_table(name)
     check_data(table, chosen.data)
-    return table, table.figures(Work(chosen.data, cells, EFFORTS[chosen.effort], jobs=chosen.jobs))
+    work, begun = Work(chosen.data, cells, EFFORTS[chosen.effort], jobs=chosen.jobs), time.perf_counter()
+    numbers = table.figures(work)
+    return table, numbers, time.perf_counter() - begun + work.reused.seconds
 
 
 def print_table(chosen: argparse.Namespace) -> None:
     """Compute a table and print it, or its numbers."""
     cells = None if chosen.out is None else chosen.out.with_name(f"{chosen.out.name}.kept")
-    table, numbers = computed(chosen.name, chosen, cells)
+    table, numbers, _ = computed(chosen.name, chosen, cells)
     if chosen.figure is not None:
         if table.picture is None:
             raise UsageError(f"{table.name} has no picture: leave --figure out.")
@@ -105,19 +113,17 @@ def print_table(chosen: argparse.Namespace) -> None:
 def print_all(chosen: argparse.Namespace) -> int:
     """Compute every table that is not there, until the time is up, and print how long each took."""
     folder, start, behind = chosen.out or FINISHED, time.monotonic(), 0
-    wanted = [name for name in names() if not chosen.only or name.startswith(tuple(chosen.only))]
+    wanted = _wanted(chosen.only)
     for name in wanted:
         path = folder / f"{name}.{chosen.effort}.md"
         about = _finished(path)
         if about is None and time.monotonic() - start < 60 * chosen.minutes:
-            begun = time.perf_counter()
             try:
-                table, numbers = computed(name, chosen, folder / "cells")
+                table, numbers, seconds = computed(name, chosen, folder / "cells")
             except SparinglyError as error:
                 print(f"{name:<13}{error}")
                 behind += 1
                 continue
-            seconds = time.perf_counter() - begun
             about = f"{datetime.now(UTC):%Y-%m-%d}, {seconds:.0f} s, code {paper_code()[:8]}"
             folder.mkdir(parents=True, exist_ok=True)
             write_whole(path, f"{about}\n\n{table.title}\n\n{table.text(numbers).rstrip()}\n")
@@ -128,6 +134,19 @@ def print_all(chosen: argparse.Namespace) -> int:
     if behind:
         print("To go on, type the same command again.")
     return 0
+
+
+def _wanted(only: Sequence[str] | None) -> list[str]:
+    """Return the tables of some names; what is no name is the beginning of several."""
+    if not only:
+        return list(names())
+    exact = set(only) & set(names())
+    beginnings = tuple(text for text in only if text not in exact)
+    found = [name for name in names() if name in exact or name.startswith(beginnings)]
+    for text in beginnings:
+        if not any(name.startswith(text) for name in found):
+            paper_table(text)
+    return found
 
 
 def _finished(path: Path) -> str | None:

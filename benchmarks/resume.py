@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
@@ -14,6 +15,8 @@ from benchmarks.pages import write_whole
 
 Row = dict[str, Any]
 Part = TypeVar("Part")
+# So many words are prose.
+_PROSE = 5
 
 
 class FinishedParts:
@@ -94,9 +97,50 @@ def _same(one: Any, other: Any) -> bool:
 
 def code_digest(package: Sequence[str], beside: Sequence[str] = ()) -> str:
     """Return the digest of modules and folders of the package, and of those of the benchmarks."""
-    own, folder = Path(__file__).parent, Path(sparingly.__file__).parent
     digest = blake2b(digest_size=12)
-    for path in (*(own / name for name in beside), *(folder / name for name in package)):
-        for module in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            digest.update(module.name.encode() + module.read_bytes())
+    for module in _modules(package, beside):
+        digest.update(module.name.encode() + module.read_bytes())
     return digest.hexdigest()
+
+
+def logic_digest(package: Sequence[str], beside: Sequence[str] = ()) -> str:
+    """Return the digest of what modules do: other comments, docstrings and prose leave it as it is.
+
+    Prose is a text of five words or more. The digest is the same in every version of Python.
+    """
+    digest = blake2b(digest_size=12)
+    for module in _modules(package, beside):
+        tree = ast.parse(module.read_text(encoding="utf-8"))
+        digest.update(module.name.encode() + "\x1f".join(_logic(tree)).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def _modules(package: Sequence[str], beside: Sequence[str]) -> Iterator[Path]:
+    own, folder = Path(__file__).parent, Path(sparingly.__file__).parent
+    for path in (*(own / name for name in beside), *(folder / name for name in package)):
+        yield from sorted(path.rglob("*.py")) if path.is_dir() else [path]
+
+
+def _logic(node: Any) -> Iterator[str]:
+    """Yield the names and values of a syntax tree, without what newer versions of Python add to it."""
+    if isinstance(node, list):
+        for part in node:
+            yield from _logic(part)
+    elif isinstance(node, ast.Constant):
+        is_prose = isinstance(node.value, str) and node.value.count(" ") >= _PROSE - 1
+        yield "prose" if is_prose else repr(node.value)
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return
+    elif isinstance(node, ast.JoinedStr):
+        # Some versions leave empty parts.
+        yield "text"
+        yield from _logic([p for p in node.values if not (isinstance(p, ast.Constant) and p.value == "")])
+    elif isinstance(node, ast.AST):
+        yield f"({type(node).__name__}"
+        for name, part in ast.iter_fields(node):
+            if part not in (None, []):
+                yield name
+                yield from _logic(part)
+        yield ")"
+    else:
+        yield repr(node)

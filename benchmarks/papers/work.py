@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -18,9 +18,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+import sparingly
 from benchmarks.minilm import EMBEDDING, with_minilm
 from benchmarks.pages import write_whole
-from benchmarks.resume import code_digest
+from benchmarks.resume import logic_digest
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.choose.design.budget import Budget
@@ -202,8 +203,17 @@ DEMO_SETTING = Setting(DEMO, "overall", "learned", "demo")
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 
-# What decides about the figures; the floors above only show them.
+# What decides about the figures: these floors, without the rooms that no table enters.
 _FLOORS = ("base", "data", "signals", "choose", "infer", "run", "published")
+_OTHER_ROOMS = (
+    "choose/pool",
+    "infer/judge",
+    "infer/plan",
+    "run/campaign",
+    "run/exchange",
+    "run/forms",
+    "run/judging",
+)
 _DECIMALS = 6
 _CASF_PHASES = 5
 
@@ -255,6 +265,20 @@ class Interval:
         return {name: rounded(value) for name, value in asdict(self).items()}
 
 
+@dataclass(eq=False)
+class Reused:
+    """How long the finished cells took that a table has found, each counted once."""
+
+    seconds: float = 0.0
+    known: set[Path] = field(default_factory=set)
+
+    def add(self, path: Path, seconds: float) -> None:
+        """Count a cell, unless this table made it or has found it before."""
+        if path not in self.known:
+            self.known.add(path)
+            self.seconds += seconds
+
+
 @dataclass(frozen=True)
 class Work:
     """What the figures of a table are computed with.
@@ -265,6 +289,7 @@ class Work:
         effort: How often what hangs on a seed is repeated.
         is_demo: Whether the demo set stands for every data set, to see that a table can be computed.
         jobs: How many processes share the work of ``each``.
+        reused: The time of finished cells that were found.
     """
 
     data: Path
@@ -272,6 +297,7 @@ class Work:
     effort: Effort = USUAL
     is_demo: bool = False
     jobs: int = 1
+    reused: Reused = field(default_factory=Reused, compare=False, repr=False)
 
     def load(self, name: str) -> EvalSet:
         """Return a data set by its name, the demo set in its place where that is asked for."""
@@ -340,12 +366,16 @@ class Work:
         text = json.dumps(whole, sort_keys=True)
         path = self.kept / f"{file}-{blake2b(text.encode(), digest_size=12).hexdigest()}.json"
         if path.exists():
-            return json.loads(path.read_text(encoding="utf-8"))["value"]
-        start = time.perf_counter()
+            saved = json.loads(path.read_text(encoding="utf-8"))
+            self.reused.add(path, saved["seconds"])
+            return saved["value"]
+        start, before = time.perf_counter(), self.reused.seconds
         value = make()
+        seconds = time.perf_counter() - start + self.reused.seconds - before
+        self.reused.known.add(path)
         said = key.get("method", key["what"])
-        _say(f"{file if isinstance(of, str) else of.name}  {said}  {time.perf_counter() - start:.1f} s")
-        write_whole(path, json.dumps({"key": whole, "value": value}))
+        _say(f"{file if isinstance(of, str) else of.name}  {said}  {seconds:.1f} s")
+        write_whole(path, json.dumps({"key": whole, "seconds": round(seconds, 3), "value": value}))
         return value
 
     def each(self, make: Callable[[Given], Made], over: Iterable[Given]) -> list[Made]:
@@ -354,7 +384,10 @@ class Work:
             return [make(one) for one in over]
         from joblib import Parallel, delayed
 
-        return list(Parallel(n_jobs=self.jobs)(delayed(make)(one) for one in over))
+        share = delayed(_with_reused)
+        found = list(Parallel(n_jobs=self.jobs)(share(make, one, self.reused) for one in over))
+        self.reused.seconds += sum(seconds for _, seconds in found) / self.jobs
+        return [made for made, _ in found]
 
     def _digest(self, file: str) -> str:
         path = file_of(self.data, file)
@@ -378,10 +411,28 @@ def rounded(value: float | None) -> float | None:
     return None if value is None else round(float(value), _DECIMALS)
 
 
+def _with_reused(make: Callable[[Given], Made], one: Given, reused: Reused) -> tuple[Made, float]:
+    """Return what is made in a process of its own, and how long the cells took that it found there."""
+    before = reused.seconds
+    return make(one), reused.seconds - before
+
+
 @cache
 def paper_code() -> str:
-    """Return the digest of the code that decides about figures."""
-    return code_digest(_FLOORS, ("papers",))
+    """Return the digest of the code that decides about figures, whatever it says about them."""
+    return logic_digest(deciding_rooms(), ("papers", "analyses", "minilm.py"))
+
+
+def deciding_rooms() -> tuple[str, ...]:
+    """Return the modules and rooms of the package that decide about figures, as paths in it."""
+    package = Path(sparingly.__file__).parent
+    rooms = (
+        f"{floor}/{path.name}"
+        for floor in _FLOORS
+        for path in sorted((package / floor).iterdir())
+        if path.suffix == ".py" or (path.is_dir() and path.name != "__pycache__")
+    )
+    return tuple(room for room in rooms if room not in _OTHER_ROOMS)
 
 
 def _say(line: str) -> None:
@@ -434,6 +485,6 @@ def _set_with_predictions(work: Work, setting: Setting) -> EvalSet:
     return with_predictions(work, setting, work.evalset(setting))
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def _set_with_vectors(work: Work, setting: Setting) -> EvalSet:
     return with_minilm(work.evalset(setting))

@@ -63,6 +63,17 @@ def test_different_values_have_different_texts(one: Any, other: Any) -> None:
     assert canonical(one) != canonical(other)
 
 
+@pytest.mark.parametrize(
+    "numbers",
+    [[0.5, -1.25, 3e-7], [0.1, 2.0], [0.1, NAN], [0.5, -0.0], [], [1e300, 0.5], [0.5, float("inf")]],
+)
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_vectors_have_the_text_of_their_numbers(numbers: list[float], kind: type) -> None:
+    with np.errstate(over="ignore"):
+        vector = np.array(numbers, kind)
+    assert canonical(vector) == canonical(vector.tolist())
+
+
 def test_values_that_json_does_not_know() -> None:
     assert canonical(datetime.date(2026, 1, 2)) == '"2026-01-02"'
 

@@ -72,11 +72,23 @@ def text_of_distances(computed: Figures) -> str:
 
 
 def map_figures(work: Work) -> Figures:
-    """Compute the map of the difference vectors of one pair, drawn by its names."""
+    """Compute the maps of the difference vectors of one pair, drawn by its names."""
     source = sources(work, (SUMMEVAL,))[0]
     data = work.load(source.file)
     first, second = (data.models[place] for place in drawn_pairs(data.models, 1)[0])
-    found = difference_map(data, (first, second), truth=source.truth, embedding=TFIDF, most=None)
+    options = f'--pair "{first}" "{second}" --truth {{truth}}'
+    return {
+        "title": source.title,
+        "first": first,
+        "second": second,
+        "maps": [_map_of(work, source, (first, second), embedding) for embedding in _EMBEDDINGS],
+        "figure": _drawn("map", source, options),
+    }
+
+
+def _map_of(work: Work, source: Source, pair: tuple[str, str], embedding: str) -> Figures:
+    data, seen = embedded_set(work, source.file, embedding)
+    found = difference_map(data, pair, truth=source.truth, embedding=seen, most=None)
     norms = np.array([point.norm for point in found.points])
     ring = np.minimum(np.searchsorted(RINGS, norms / norms.max(), "right") - 1, len(RINGS) - 2)
     votes = np.array([point.preference for point in found.points])
@@ -87,40 +99,45 @@ def map_figures(work: Work) -> Figures:
         }
         for place in range(len(RINGS) - 1)
     ]
-    about = {"title": source.title, "first": first, "second": second, "largest": rounded(float(norms.max()))}
-    options = f'--pair "{first}" "{second}" --truth {{truth}}'
     return {
-        **about,
+        "embedding": embedding,
+        "largest": rounded(float(norms.max())),
         "explained": rounded(found.explained),
         "rings": rings,
-        "figure": _drawn("map", source, options),
     }
 
 
 def text_of_map(computed: Figures) -> str:
     """Return Fig. 7 as numbers: rings around the origin, and who is preferred in each."""
-    total = sum(one["items"] for one in computed["rings"])
-    rows = []
-    for low, high, one in zip(RINGS[:-1], RINGS[1:], computed["rings"], strict=True):
-        bounds = f"{low * computed['largest']:.2f}–{high * computed['largest']:.2f}"
-        shares = [_percent(one[name], one["items"]) for name in ("first", "second", "tie")]
-        rows.append([bounds, str(one["items"]), _percent(one["items"], total), *shares])
     first, second = computed["first"], computed["second"]
+    heads = ["norm", "items", "% of all", f"{first} preferred, %", f"{second} preferred, %", "tie, %"]
+    tables = [
+        f"By {'MiniLM' if one['embedding'] == EMBEDDING else 'character n-grams'}:\n\n"
+        f"{table(heads, _rings_of(one))}"
+        for one in computed["maps"]
+    ]
     return "\n\n".join(
         [
-            table(
-                ["norm", "items", "% of all", f"{first} preferred, %", f"{second} preferred, %", "tie, %"],
-                rows,
-            ),
+            *tables,
             f"{computed['title']}, {first} against {second}: items by the norm of their difference vectors, "
             "in four rings of equal width.",
             f"{_PICTURE} It has a t-SNE plane for a pair on XSum, most vectors near the origin and few far "
             "out; a distance from the middle on such a plane means little, so ours are the norms "
-            "themselves. The rings here are full further out: summaries of different models hardly ever "
-            "share all their character n-grams.",
+            "themselves. By n-grams the rings here are full further out: summaries of different models "
+            "hardly ever share all their character n-grams.",
             _draw(computed),
         ]
     )
+
+
+def _rings_of(one: Figures) -> list[list[str]]:
+    total = sum(ring["items"] for ring in one["rings"])
+    rows = []
+    for low, high, ring in zip(RINGS[:-1], RINGS[1:], one["rings"], strict=True):
+        bounds = f"{low * one['largest']:.2f}–{high * one['largest']:.2f}"
+        shares = [_percent(ring[name], ring["items"]) for name in ("first", "second", "tie")]
+        rows.append([bounds, str(ring["items"]), _percent(ring["items"], total), *shares])
+    return rows
 
 
 def cluster_figures(work: Work) -> Figures:
@@ -259,7 +276,7 @@ def _drawn(kind: str, source: Source, options: str) -> Figures:
     return {
         "kind": kind,
         "set": source.file,
-        "command": f"sparingly figure {kind} {file} {given} --out {kind}.svg",
+        "command": f"python -m benchmarks.analyses {kind} --data {file} {given} --out {kind}.svg",
     }
 
 

@@ -15,10 +15,12 @@ from benchmarks.papers.ashury.iterative import runs_text
 from benchmarks.papers.ashury.sets import (
     FILES,
     SHARE,
+    TFIDF,
     Figures,
     Source,
     added,
     drawn_pairs,
+    embedded_set,
     outputs,
     sources,
     truths,
@@ -39,7 +41,9 @@ BUDGETS = (5, 10, 20, 30, 50, 100, 150, 200)
 MOST_PAIRS = 20
 DECILES = 10
 RANDOM, DIFFUSE, MAX_NORM, INPUTS = "random", "DiffUse", "max_norm", "inputs"
-MINILM = "DiffUse, MiniLM"
+# By character n-grams, and by the paper's own encoder.
+ENCODERS = {"": TFIDF, ", MiniLM": EMBEDDING}
+MINILM = f"{DIFFUSE}, MiniLM"
 # How clusters are made and who stands for each; DiffUse is Ward's linkage and the nearest by cosine.
 CLUSTERED: Mapping[str, tuple[Literal["ward", "cosine", "kmeans"], Representative]] = {
     DIFFUSE: ("ward", "cosine"),
@@ -54,46 +58,40 @@ _PICTURE = "The paper has a picture without numbers."
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """The items of a subsample as one pair of models sees them.
+    """The items of a subsample as one pair of models sees them, by every encoder.
 
     Attributes:
-        vectors: Their difference vectors.
-        by_minilm: The same by MiniLM.
+        vectors: Their difference vectors, by what the encoder adds to a method's name.
         keys: Their random keys.
         seed: The seed of the run.
         inputs: The linkage of their sources and the vectors of these, where there are any.
     """
 
-    vectors: Floats
-    by_minilm: Floats
+    vectors: Mapping[str, Floats]
     keys: rng.Keys
     seed: int
-    inputs: tuple[Linkage, Floats] | None
+    inputs: Mapping[str, tuple[Linkage, Floats]]
 
     def choices(self) -> dict[str, Callable[[int], Ints]]:
         """Return every way to choose a number of items."""
-        trees = {"ward": ward_linkage(self.vectors), "cosine": cosine_linkage(unit_rows(self.vectors))}
-
-        def by_clusters(kind: str, how: Representative, count: int) -> Ints:
-            generator = rng.generator(self.seed, "diffuse")
-            labels = kmeans(self.vectors, count, generator) if kind == "kmeans" else trees[kind].cut(count)
-            return represent(self.vectors, labels, count, how, self.keys, self.seed)[0]
-
-        found: dict[str, Callable[[int], Ints]] = {
-            RANDOM: partial(_first, rng.stream(self.keys, self.seed, "random order").argsort(kind="stable")),
-            **{name: partial(by_clusters, *parts) for name, parts in CLUSTERED.items()},
-            MAX_NORM: partial(_first, rng.order(np.linalg.norm(self.vectors, axis=1), self.keys, self.seed)),
-        }
-        # Other vectors, cut and represented as DiffUse's own.
-        others = {MINILM: (ward_linkage(self.by_minilm), self.by_minilm), INPUTS: self.inputs}
-        for name, other in others.items():
-            if other is not None:
-                tree, vectors = other
-                found[name] = partial(self._represented, tree, vectors)
+        order = rng.stream(self.keys, self.seed, "random order").argsort(kind="stable")
+        found: dict[str, Callable[[int], Ints]] = {RANDOM: partial(_first, order)}
+        for encoder, vectors in self.vectors.items():
+            trees = {"ward": ward_linkage(vectors), "cosine": cosine_linkage(unit_rows(vectors))}
+            for name, (kind, how) in CLUSTERED.items():
+                found[f"{name}{encoder}"] = partial(self._by_clusters, vectors, trees.get(kind), how)
+            norms = np.linalg.norm(vectors, axis=1)
+            found[f"{MAX_NORM}{encoder}"] = partial(_first, rng.order(norms, self.keys, self.seed))
+        for encoder, (tree, vectors) in self.inputs.items():
+            # Other vectors, cut and represented as DiffUse's own.
+            found[f"{INPUTS}{encoder}"] = partial(self._by_clusters, vectors, tree, "cosine")
         return found
 
-    def _represented(self, tree: Linkage, vectors: Floats, count: int) -> Ints:
-        return represent(vectors, tree.cut(count), count, "cosine", self.keys, self.seed)[0]
+    def _by_clusters(self, vectors: Floats, tree: Linkage | None, how: Representative, count: int) -> Ints:
+        """Return who stands for so many clusters: those of a tree, or of k-means."""
+        generator = rng.generator(self.seed, "diffuse")
+        labels = kmeans(vectors, count, generator) if tree is None else tree.cut(count)
+        return represent(vectors, labels, count, how, self.keys, self.seed)[0]
 
 
 def _first(order: Ints, count: int) -> Ints:
@@ -126,24 +124,21 @@ def _seed_figures(work: Work, source: Source, seed: int) -> Figures:
 
 def run_seed(work: Work, source: Source, seed: int) -> Figures:
     """Return runs and hits of every variant, and the norms of what it chose, on an 80 % subsample."""
-    data, embedded = work.load(source.file), outputs(work, source.file).embedded
-    by_minilm = outputs(work, source.file, EMBEDDING).embedded
+    data = work.load(source.file)
+    embedded = {name: outputs(work, source.file, encoder).embedded for name, encoder in ENCODERS.items()}
     rows = subsample(data.keys, seed, SHARE)
-    rows = rows[embedded.present[rows].all(axis=1)]
+    rows = rows[embedded[""].present[rows].all(axis=1)]
     known = np.stack([scores for _, scores in truths(data, source.truth, rows)])
-    inputs = None
+    inputs = {}
     if data.sources is not None:
-        asked = embed_sources(data).vectors[rows]
-        inputs = ward_linkage(asked), asked
+        for name, encoder in ENCODERS.items():
+            asked = embed_sources(*embedded_set(work, source.file, encoder)).vectors[rows]
+            inputs[name] = ward_linkage(asked), asked
     found: Figures = {"variants": {}}
     for one, other in drawn_pairs(data.models, MOST_PAIRS):
-        points, others = (
-            stacked_differences(
-                by.vectors[rows[:, None], np.array([one, other])], np.ones((len(rows), 2), bool)
-            )
-            for by in (embedded, by_minilm)
-        )
-        pair = Pair(points, others, data.keys[rows], seed, inputs)
+        places, both = (rows[:, None], np.array([one, other])), np.ones((len(rows), 2), bool)
+        vectors = {name: stacked_differences(by.vectors[places], both) for name, by in embedded.items()}
+        pair = Pair(vectors, data.keys[rows], seed, inputs)
         found = added(
             found, {"variants": _pair_figures(pair, np.sign(known[:, :, one] - known[:, :, other]))}
         )
@@ -152,7 +147,7 @@ def run_seed(work: Work, source: Source, seed: int) -> Figures:
 
 def _pair_figures(pair: Pair, outcomes: Floats) -> Figures:
     """Return hits by the human scores and by the metrics at every budget, and the deciles of the norms."""
-    norms = np.linalg.norm(pair.vectors, axis=1)
+    norms = np.linalg.norm(pair.vectors[""], axis=1)
     decile = DECILES * rng.order(-norms, pair.keys, pair.seed).argsort() // len(norms)
     margins = np.sign(outcomes.mean(axis=1))
     decided = margins != 0.0
@@ -202,7 +197,8 @@ def _text(names: Sequence[str], why: str, computed: Figures) -> str:
         [
             variant_table(computed["sets"], names),
             "How often the winner of a pair is found, in percent, by human scores; the last column with "
-            "every metric as the oracle. With so few pairs, a few points of difference are chance. "
+            "every metric as the oracle. Outputs and inputs are embedded by character n-grams, and by "
+            "MiniLM. With so few pairs, a few points of difference are chance. "
             f"{runs_text(computed)}",
             f"{_PICTURE} {why}",
         ]
@@ -233,14 +229,19 @@ def text_of_norms(computed: Figures) -> str:
             f"vectors, smallest norms first; all budgets together. {runs_text(computed)}",
             f"{_PICTURE} It shows that DiffUse prefers large norms on NarrativeQA. So it does on every set "
             "here: it takes several times as many items as random from the last tenth, and next to none "
-            "from the first. `sparingly figure norms FILE --pair A B -m diffuse -m random -b 15% --out "
-            "norms.svg` draws it for a pair.",
+            "from the first. `python -m benchmarks.analyses norms --data FILE --pair A B -m diffuse "
+            "-m random -b 15% --out norms.svg` draws it for a pair.",
         ]
     )
 
 
-_CLUSTERS = (RANDOM, DIFFUSE, MINILM, "cosine linkage", "k-means")
-_REPRESENTATIVES = (RANDOM, DIFFUSE, MINILM, "random of a cluster", "nearest, Euclidean", "largest norm")
+def _by_both(*names: str) -> tuple[str, ...]:
+    """Return random, and methods by every encoder."""
+    return (RANDOM, *(f"{name}{encoder}" for name in names for encoder in ENCODERS))
+
+
+_CLUSTERS = _by_both(DIFFUSE, "cosine linkage", "k-means")
+_REPRESENTATIVES = _by_both(DIFFUSE, "random of a cluster", "nearest, Euclidean", "largest norm")
 _TITLE = "Ashury Tahan et al. 2024, {}: {}"
 FIG9 = PaperTable(
     "s4-fig9", _TITLE.format("Fig. 9", "the norms of the chosen items"), FILES, figures, text_of_norms
@@ -275,7 +276,7 @@ FIG14 = PaperTable(
     figures,
     partial(
         _text,
-        (RANDOM, DIFFUSE, MINILM, INPUTS),
+        _by_both(DIFFUSE, INPUTS),
         "It finds that clusters of inputs are not reliably better than random. So it is here: ahead on some "
         "sets, behind on others.",
     ),
@@ -287,7 +288,7 @@ FIG16 = PaperTable(
     figures,
     partial(
         _text,
-        (RANDOM, DIFFUSE, MINILM, MAX_NORM),
+        _by_both(DIFFUSE, MAX_NORM),
         "It finds that the largest norms help on some sets and hurt on others. So it is here, and they are "
         "seldom far from DiffUse: much of what its clusters do is to prefer large norms.",
     ),

@@ -54,8 +54,21 @@ def is_number(value: Any) -> bool:
 
 def canonical(value: Any) -> str | None:
     """Return one text for equal values (1 and 1.0 are equal, NaN and None are), None for a missing one."""
+    if (
+        isinstance(value, np.ndarray)
+        and value.dtype.kind == "f"
+        and value.size
+        and _has_only_fractions(value)
+    ):
+        # As below, without a look at every number: vectors have millions of them.
+        return json.dumps(value.tolist())
     value = plain(value, math.inf)
     return None if value is None else json.dumps(value, sort_keys=True, default=str)
+
+
+def _has_only_fractions(numbers: NDArray[np.floating[Any]]) -> bool:
+    """Say whether no number is whole, infinite or missing."""
+    return bool((np.isfinite(numbers) & (numbers != np.trunc(numbers))).all())
 
 
 # --- checks of single values ----------------------------------------------------------------------

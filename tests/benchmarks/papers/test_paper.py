@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from benchmarks import paper
 from benchmarks.analyses.__main__ import ANALYSES
 from benchmarks.papers.catalogue import HOMES, PaperTable
+from benchmarks.papers.work import Work
 from benchmarks.verdicts import REPRODUCES, reproduces
 
 
@@ -102,5 +104,31 @@ def test_all_tables_are_computed_once_and_dated(
     # What is there is not computed again.
     assert paper.main([*arguments, "--minutes", "0"]) == 0
     assert capsys.readouterr().out == first
-    assert paper.main([*arguments, "--only", "s4"]) == 0
-    assert capsys.readouterr().out.startswith("0 of 0 tables")
+    # A name says this table alone, though other names begin like it.
+    assert paper.main([*arguments, "--only", "s9-table1"]) == 0
+    assert capsys.readouterr().out == first
+
+
+def test_all_takes_names_and_beginnings_of_names(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    arguments = ["all", "--data", str(tmp_path), "--out", str(tmp_path), "--minutes", "0", "--only"]
+
+    def begun(*only: str) -> list[str]:
+        assert paper.main([*arguments, *only]) == 0
+        return [line.split()[0] for line in capsys.readouterr().out.splitlines() if "not yet" in line]
+
+    assert begun("s0-table1", "s2-t") == ["s0-table1", *(f"s2-table{number}" for number in range(1, 5))]
+    assert begun("s0-table10") == ["s0-table10"]
+    assert paper.main([*arguments, "s0-tabel1"]) == 2
+    assert "Did you mean s0-table1" in capsys.readouterr().err
+
+
+def test_time_counts_cells_that_were_there(
+    table: PaperTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def figures(work: Work) -> dict[str, int]:
+        work.reused.add(tmp_path, 7.4)
+        return {"runs": 1}
+
+    monkeypatch.setattr(paper, "paper_table", lambda name: replace(table, figures=figures))
+    assert paper.main(["all", "--data", str(tmp_path), "--out", str(tmp_path)]) == 0
+    assert ", 7 s, code" in capsys.readouterr().out

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,10 +18,12 @@ from benchmarks.papers.work import (
     HUMAN,
     MAIN,
     Interval,
+    Reused,
     Setting,
     Work,
     at_marks,
     averages,
+    deciding_rooms,
     file_of,
 )
 from sparingly.base.errors import UsageError
@@ -139,6 +143,67 @@ def test_processes_give_what_one_gives(work: Work, setting: Setting) -> None:
         return found
 
     assert bare.each(averages_of, methods) == replace(bare, jobs=2).each(averages_of, methods)
+
+
+def test_cells_that_are_found_tell_how_long_they_took(
+    work: Work, setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([0.0, 1.0, 3.0, 5.0, 10.0, 14.0])
+    monkeypatch.setattr("benchmarks.papers.work.time.perf_counter", lambda: next(clock))
+
+    def outer(of: Work) -> int:
+        return int(of.cell(setting, {"what": "inner"}, lambda: 1))
+
+    assert work.cell(setting, {"what": "outer"}, lambda: outer(work)) == 1
+    assert outer(work) == 1
+    assert work.reused.seconds == 0.0
+    later = replace(work, reused=Reused())
+    assert outer(later) == outer(later) == 1
+    assert later.reused.seconds == 2.0
+    # Made from a part that was there: four seconds here, and two for the part.
+    another = replace(work, reused=Reused())
+    assert another.cell(setting, {"what": "other"}, lambda: outer(another)) == 1
+    last = replace(work, reused=Reused())
+    assert last.cell(setting, {"what": "other"}, lambda: outer(last)) == 1
+    assert (another.reused.seconds, last.reused.seconds) == (2.0, 6.0)
+
+
+def test_processes_tell_how_long_what_they_found_took(
+    work: Work, setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([0.0, 4.0, 0.0, 4.0])
+    with monkeypatch.context() as patch:
+        patch.setattr("benchmarks.papers.work.time.perf_counter", lambda: next(clock))
+        assert work.each(lambda place: work.cell(setting, {"what": place}, lambda: place), "ab") == ["a", "b"]
+    later = replace(work, reused=Reused(), jobs=2)
+    assert later.each(lambda place: later.cell(setting, {"what": place}, lambda: 0), "ab") == ["a", "b"]
+    assert later.reused.seconds == 4.0
+
+
+def test_the_digest_is_of_all_code_that_tables_load() -> None:
+    script = """
+import sys
+from pathlib import Path
+from benchmarks.papers.catalogue import names, paper_table
+from benchmarks.papers.work import QUICK, Work
+for name in names():
+    paper_table(name)
+for name in ("s0-table5", "s2-context", "s3-claim", "s4-fig2"):
+    paper_table(name).figures(Work(Path(), effort=QUICK, is_demo=True))
+print(*(name for name in sys.modules if name.startswith("sparingly.")))
+"""
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    rooms = {room.removesuffix(".py") for room in deciding_rooms()}
+    outside = {
+        name
+        for name in loaded.split()
+        if name.count(".") > 1
+        and name.split(".")[1] not in ("bench", "cli", "show")
+        and "/".join(name.split(".")[1:3]) not in rooms
+    }
+    assert not outside
+    assert "run/rounds" in rooms
+    assert "run/campaign" not in rooms
 
 
 def test_more_effort_is_more_runs() -> None:
