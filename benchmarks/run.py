@@ -70,6 +70,8 @@ class Session:
         targets = self.folder / f"{data.stem}.targets"
         command = [python, "-m", f"benchmarks.peers.{script}", work, data, outcome, targets, epochs]
         environment = {**os.environ, **ONE_THREAD, "HF_HUB_OFFLINE": "1", "PYTHONHASHSEED": "0"}
+        # As installed: pip compiles modules, those of a checkout are compiled when they are first imported.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         if not outcome.exists():
             done = subprocess.run(
                 [str(part) for part in command],

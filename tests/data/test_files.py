@@ -119,6 +119,40 @@ def test_a_whole_json_file_that_is_not_utf8(tmp_path: Path) -> None:
     )
 
 
+def objects_of(values: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    key = st.sampled_from(["a", "b", "c:", ":", 'd\\"', "e :"])
+    colon = st.sampled_from([":", ": ", ": ", ": ", " :", "  :", "\t:"])
+    pair = st.tuples(key, colon, values).map(lambda parts: f'"{parts[0]}"{parts[1]}{parts[2]}')
+    return st.lists(pair, max_size=4).map(lambda pairs: f"{{{', '.join(pairs)}}}")
+
+
+def containers_of(values: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    lists = st.lists(values, max_size=3).map(lambda parts: f"[{', '.join(parts)}]")
+    return objects_of(values) | lists
+
+
+PLAIN = st.sampled_from(
+    ["1", "2.5", "null", '"x"', '"a : b"', '":"', '"said \\":"', '"\\" :"', '"{\\"a\\":1}"']
+)
+
+
+def outcome(read: Callable[[], object]) -> object:
+    try:
+        return read()
+    except InputError as error:
+        return str(error)
+
+
+@given(objects_of(st.recursive(PLAIN, containers_of, max_leaves=12)))
+def test_a_key_that_is_there_twice_is_found_wherever_it_stands(
+    tmp_path_factory: pytest.TempPathFactory, line: str
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "keys.jsonl"
+    path.write_text(f"{line}\n", encoding="utf-8")
+    one_by_one = outcome(lambda: [(1, files.parse_json(line, path, 1))])
+    assert outcome(lambda: list(files.json_lines(path))) == one_by_one
+
+
 @pytest.mark.parametrize(
     ("name", "suffix"),
     [

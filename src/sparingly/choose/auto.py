@@ -11,13 +11,7 @@ from sparingly.base.arrays import Ints
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.registry import parameter
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.probability import FEWEST
-from sparingly.choose.design.probability_design import LocalPivotal, Systematic, Uniform
-from sparingly.choose.design.random import Random
 from sparingly.choose.design.selector import Chosen, Selector
-from sparingly.choose.design.stratified import Verdicts
-from sparingly.choose.design.variables import has_documents
-from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 
@@ -59,6 +53,13 @@ def automatic(
         >>> print(sparingly.select(data, budget=60).why)  # doctest: +ELLIPSIS
         auto draws items with equal probabilities, spread over 3 metrics and documents (local_pivotal): ...
     """
+    from sparingly.choose.design.probability import FEWEST
+    from sparingly.choose.design.probability_design import LocalPivotal, Systematic, Uniform
+    from sparingly.choose.design.random import Random
+    from sparingly.choose.design.stratified import Verdicts
+    from sparingly.choose.design.variables import has_documents
+    from sparingly.choose.utility.residual_size import ResidualSize
+
     check_question(question)
     if question == "judge":
         return Automatic(

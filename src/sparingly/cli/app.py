@@ -71,7 +71,8 @@ def build(*, import_all: bool = True) -> App:
     """Return the application with all of its commands.
 
     Args:
-        import_all: Import every command's module, as help pages need, not only that of the command that runs.
+        import_all: Import every command's module, as help pages and completions need, not only that of the
+            command that runs.
     """
     app = App(
         name="sparingly",
@@ -92,7 +93,8 @@ def build(*, import_all: bool = True) -> App:
             app.command(f"sparingly.cli.{place}", name=name, group=group)
             if import_all:
                 app[name].sort_key = list(commands).index(name)
-    app.register_install_completion_command(add_to_startup=False)
+    if import_all:
+        app.register_install_completion_command(add_to_startup=False)
     return app
 
 

@@ -167,14 +167,15 @@ def working(message: str) -> Iterator[OnProgress | None]:
     Yields what to call with the parts done, of how many, and the next one; what is tracked calls it, too.
     """
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    from sparingly.base.progress import listening
 
     console = Console(stderr=True)
     if not console.is_terminal:
         yield None
         return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from sparingly.base.progress import listening
+
     left = TextColumn("{task.fields[left]}")
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), left)
     with Progress(*columns, console=console, transient=True) as bar:

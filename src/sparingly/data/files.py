@@ -315,7 +315,9 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in text_lines(path):
         if not line or line.isspace():
             continue
-        value = parse_json(line, path, number)
+        value = _quickly_parsed(line)
+        if value is None:
+            value = parse_json(line, path, number)
         if not isinstance(value, dict):
             raise InputError(
                 f"expected a JSON object, not {_shorten(line)}",
@@ -324,6 +326,46 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 fix="Write one item per line, each as {…}",
             )
         yield number, value
+
+
+def _quickly_parsed(line: str) -> dict[str, Any] | None:
+    """Return the object on a line where counting its keys shows that none is there twice; else None.
+
+    A colon follows every key, so no key was lost where an object has as many as its line has colons. Where
+    texts hold colons, too, the pairs ``":`` are counted, unless there is space between a key and its colon.
+    """
+    try:
+        value, end = _DECODER_OF_ANY_KEYS.raw_decode(line)
+        if end < len(line) or type(value) is not dict:
+            return None
+        colons = line.count(":")
+        if _keys_near_the_top(value) == colons:
+            return value
+        keys, pairs = _keys_in(value), line.count('":')
+    except (ValueError, RecursionError):
+        return None
+    if keys == colons:
+        return value
+    is_close = pairs == colons or not any(space in line for space in (" :", "\t:", "\r:"))
+    return value if is_close and keys == pairs else None
+
+
+def _keys_near_the_top(value: dict[str, Any]) -> int:
+    """Return how many keys an object and those just below it have: all of them, as a rule, or fewer."""
+    count = len(value)
+    for part in value.values():
+        if type(part) is dict:
+            inner = part.values()
+            count += len(part) + (sum(map(len, inner)) if {*map(type, inner)} == {dict} else 0)
+    return count
+
+
+def _keys_in(value: dict[str, Any] | list[Any]) -> int:
+    count = len(value) if type(value) is dict else 0
+    for part in value.values() if type(value) is dict else value:
+        if type(part) is dict or type(part) is list:
+            count += _keys_in(part)
+    return count
 
 
 def parse_json(text: str, path: Path, line: int | None = None) -> Any:
@@ -382,6 +424,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 # Made once: a file has as many texts as lines.
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys)
+_DECODER_OF_ANY_KEYS = json.JSONDecoder()
 
 
 def _shorten(text: str, length: int = 40) -> str:

@@ -221,15 +221,35 @@ class Selection(Tabular):
             **({"data": list(self.data_files)} if self.data_files else {}),
             "pool": None if self.pool is None else list(self.pool),
             **self.unknown,
-            "rows": [self._row_to_dict(place) for place in range(len(self))],
+            "rows": self._row_values(),
         }
 
-    def _row_to_dict(self, place: int) -> dict[str, Any]:
-        row = self.row(place)
-        values: dict[str, Any] = {**vars(row), "reason": None if row.reason == self.reason else row.reason}
-        values |= {name: list(values[name] or ()) or None for name in ("models", "pair", "context")}
-        present = {name: value for name, value in values.items() if value is not None}
-        return present if self.unknown_in_rows is None else {**present, **self.unknown_in_rows[place]}
+    def _row_values(self) -> list[dict[str, Any]]:
+        """Return the rows as plain values, what is missing left out; by columns, as there may be many."""
+        reasons = () if self.reasons is None else self.reasons
+        columns = {
+            "item": self.items.tolist(),
+            "models": _lists(self.models),
+            "pair": _lists(self.pairs),
+            "probability": _numbers(self.probability),
+            "pool_probability": _numbers(self.pool_probability),
+            "weight": _numbers(self.weight),
+            "stratum": None if self.stratum is None else self.stratum.tolist(),
+            "unit": None if self.unit is None else self.unit.tolist(),
+            "cluster_weight": _numbers(self.cluster_weight),
+            "utility": _numbers(self.utility),
+            "cost": _numbers(self.cost),
+            "context": _lists(self.context),
+            "reason": [None if reason == self.reason else reason for reason in reasons] or None,
+        }
+        given = {name: column for name, column in columns.items() if column is not None}
+        rows = [
+            {name: value for name, value in zip(given, row, strict=True) if value is not None}
+            for row in zip(*given.values(), strict=True)
+        ]
+        if self.unknown_in_rows is None:
+            return rows
+        return [{**row, **unknown} for row, unknown in zip(rows, self.unknown_in_rows, strict=True)]
 
     def save(self, path: str | Path) -> None:
         """Write the selection as JSON, whole or not at all."""
@@ -357,6 +377,14 @@ def _ids(values: Any, field: str) -> list[str]:
 
 def _is_close(numbers: Floats | float, expected: Floats | float | None) -> bool:
     return expected is not None and bool(np.allclose(numbers, expected, rtol=1e-9))
+
+
+def _numbers(column: Floats | None) -> list[float | None] | None:
+    return None if column is None else [None if value != value else value for value in column.tolist()]
+
+
+def _lists(column: Objects | None) -> list[list[str] | None] | None:
+    return None if column is None else [list(values) if values else None for values in column]
 
 
 def _at(column: Floats | None, place: int) -> float | None:

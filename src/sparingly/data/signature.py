@@ -206,10 +206,16 @@ def _add_texts(total: hashlib._Hash, array: NDArray[Any]) -> None:
     flat = array.ravel()
     for start in range(0, len(flat), 65_536):
         values = flat[start : start + 65_536].tolist()
-        texts = [value for value in values if value is not None] if None in values else values
-        content = "".join(texts)
-        if len(texts) == len(values) and content.isascii():
-            lengths = np.fromiter(map(len, texts), "<i8", len(texts))
+        try:
+            content = "".join(values)
+        except TypeError:
+            # Some are missing.
+            content = "".join([value for value in values if value is not None])
+            is_plain = False
+        else:
+            is_plain = content.isascii()
+        if is_plain:
+            lengths = np.fromiter(map(len, values), "<i8", len(values))
         else:
             sizes = (-1 if text is None else len(text.encode("utf-8", "surrogatepass")) for text in values)
             lengths = np.fromiter(sizes, "<i8", len(values))

@@ -263,6 +263,8 @@ class _ArrayPlacer:
         )
 
     def repeats(self, table: Repeats) -> Repeats:
+        if not len(table):
+            return table
         check_codes("repeat", table.item, self.shape[0])
         check_codes("repeat", table.model, self.shape[1])
         for name, scores in table.scores.items():

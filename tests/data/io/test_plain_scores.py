@@ -111,6 +111,20 @@ def test_most_lines_of_a_large_file_are_read_at_once(tmp_path: Path, monkeypatch
     assert answers == [False] + [True] * 19
 
 
+def test_of_many_sets_of_models_each_item_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    models = [f"m{number}" for number in range(9)]
+    every = {model: {"human": number, "BLEU": number / 7} for number, model in enumerate(models)}
+    # All models, then some of them in 300 ways.
+    scores = [
+        every,
+        *({m: every[m] for place, m in enumerate(models) if way >> place & 1} for way in range(1, 301)),
+    ]
+    path = written(tmp_path / "data.jsonl", [*scores, *scores[1:]], "subset2evaluate")
+    quickly = sparingly.load(path)
+    one_by_one(monkeypatch)
+    assert quickly.digest() == sparingly.load(path).digest()
+
+
 def test_two_scores_of_one_output_are_an_error() -> None:
     builder = EvalSetBuilder(Path("x.jsonl"))
     item = builder.new_item("i")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Objects
+from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import InputError
 from sparingly.data import fields, files
 from sparingly.data.evalset import EvalSet
@@ -22,7 +25,10 @@ from sparingly.data.values import as_id, as_mapping, as_number, as_scale, as_tex
 # The items, models and values of a score.
 _Numbers = tuple[list[int], list[int], list[float]]
 _NONE: _Numbers = ([], [], [])
+_Cells = Mapping[str, Any]
 _PLAIN, _LARGE = {int, float}, 1e300
+# Where as many sets of models and names occur, few items have each.
+_MOST_ALIKE = 100
 
 
 class IdCodes:
@@ -31,29 +37,28 @@ class IdCodes:
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self.codes: dict[str, int] = {}
-        self._numeric: dict[str, bool] = {}
-        self._answered: tuple[tuple[str, ...], list[int]] = ((), [])
+        self._numeric: set[str] = set()
 
     def code(self, value: Any, field: str) -> int:
         """Return the code of an id, a new one when it is met for the first time."""
-        name = value if type(value) is str and value in self.codes else as_id(value, field)
-        numeric = not isinstance(value, str)
-        if self._numeric.setdefault(name, numeric) != numeric:
+        is_text = isinstance(value, str)
+        name = value if is_text and value in self.codes else as_id(value, field)
+        if name not in self.codes:
+            if not is_text:
+                self._numeric.add(name)
+            self.codes[name] = len(self.codes)
+        elif (name in self._numeric) == is_text:
             raise InputError(
                 f'the {self.kind} {name} is written as a number and as the text "{name}"',
                 field=field,
                 fix="Write ids in one way",
             )
-        return self.codes.setdefault(name, len(self.codes))
+        return self.codes[name]
 
     def of_texts(self, names: Iterable[str]) -> list[int] | None:
         """Return the codes of ids that were met before, written as text; None where one was not."""
-        if (asked := tuple(names)) != self._answered[0]:
-            codes = [-1 if self._numeric.get(name, True) else self.codes[name] for name in asked]
-            if -1 in codes:
-                return None
-            self._answered = asked, codes
-        return self._answered[1]
+        codes = [-1 if name in self._numeric else self.codes.get(name, -1) for name in names]
+        return None if -1 in codes else codes
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -61,6 +66,38 @@ class IdCodes:
     def names(self) -> list[str]:
         """Return the ids by code."""
         return list(self.codes)
+
+
+@dataclass
+class _AlikeScores:
+    """Scores of items that have the same models and names, all of them numbers."""
+
+    keys: list[tuple[str, str]]  # of the names, in their order
+    models: list[int]
+    values_of: Callable[[_Cells], Iterable[float]]  # by model, then by name
+    items: list[int] = field(default_factory=list)
+    numbers: array[float] = field(default_factory=lambda: array("d"))
+
+    def add(self, item: int, cells: _Cells) -> bool:
+        """Take the scores of an item unless some are missing, too many, or no plain numbers."""
+        try:
+            values = [*self.values_of(cells)]
+            # A sum is below no limit where one of them is infinite or missing.
+            is_plain = {*map(type, values)} <= _PLAIN and abs(sum(values)) < _LARGE
+        except (KeyError, TypeError, OverflowError):
+            return False
+        if not is_plain or sum(map(len, cells.values())) != len(values):
+            return False
+        self.items.append(item)
+        self.numbers.fromlist(values)
+        return True
+
+    def column(self, key: tuple[str, str], width: int) -> tuple[Ints, Floats]:
+        """Return the scores of one name, and their places in a matrix with so many models."""
+        shape = len(self.items), len(self.models), len(self.keys)
+        numbers = np.frombuffer(self.numbers, np.float64).reshape(shape)[:, :, self.keys.index(key)]
+        places = width * np.array(self.items, np.int64)[:, None] + np.array(self.models, np.int64)
+        return places.ravel(), numbers.ravel()
 
 
 @dataclass
@@ -161,6 +198,7 @@ class EvalSetBuilder:
         self.raters = IdCodes("rater")
         self.item_lines: list[int] = []
         self._numbers: dict[tuple[str, str], _Numbers] = {}
+        self._alike: dict[tuple[Any, ...], _AlikeScores] = {}
         self._texts: dict[str, dict[tuple[int, int], Any]] = {}
         self._sources: dict[int, str] = {}
         self._has_sources = False
@@ -203,36 +241,33 @@ class EvalSetBuilder:
     def scores(self, item: int, given: Any, field: str, kind_of: Callable[[str], str]) -> None:
         """Take an item's scores by model and name, each a ``metric`` or an ``aspect``."""
         cells = as_mapping(given, field)
-        if self._plain_scores(item, cells, kind_of):
+        if cells and self._plain_scores(item, cells, kind_of):
             return
         for model, values in cells.items():
             code = self.model(model, field)
             for name, value in as_mapping(values, f"{field}.{model}").items():
                 self._number(kind_of(name), name, item, code, value, f"{field}.{model}.{name}")
 
-    def _plain_scores(self, item: int, cells: Mapping[str, Any], kind_of: Callable[[str], str]) -> bool:
+    def _plain_scores(self, item: int, cells: _Cells, kind_of: Callable[[str], str]) -> bool:
         """Take the scores at once where all are numbers, of models and names that were met before."""
-        codes, first = self.models.of_texts(cells), next(iter(cells.values()), None)
-        taken: list[tuple[_Numbers, list[float]]] = []
-        if codes is None or not isinstance(first, dict):
+        first = next(iter(cells.values()))
+        if not isinstance(first, dict) or not first:
             return False
-        try:
-            for name in first:
-                key, values = (kind_of(name), name), [cell[name] for cell in cells.values()]
-                # A sum is below no limit where one of them is infinite or missing.
-                plain = {*map(type, values)} <= _PLAIN and abs(sum(values)) < _LARGE
-                if not plain or self._words.of_words(key) or not self._numbers.get(key, _NONE)[2]:
-                    return False
-                taken.append((self._numbers[key], values))
-        except (KeyError, TypeError, OverflowError):
-            return False
-        if sum(map(len, cells.values())) != len(first) * len(cells):
-            return False
-        for (items, models, numbers), values in taken:
-            items += [item] * len(codes)
-            models += codes
-            numbers += values
-        return True
+        keys = [(kind_of(name), name) for name in first]
+        alike = self._alike.get((*keys, *cells))
+        if alike is None:
+            codes = self.models.of_texts(cells)
+            known = all(self._numbers.get(key, _NONE)[2] and not self._words.of_words(key) for key in keys)
+            if codes is None or not known or len(self._alike) == _MOST_ALIKE:
+                return False
+            of_cell = itemgetter(*first)
+
+            def values_of(cells: _Cells) -> Iterable[float]:
+                parts = map(of_cell, cells.values())
+                return parts if len(keys) == 1 else chain.from_iterable(parts)
+
+            alike = self._alike[(*keys, *cells)] = _AlikeScores(keys, codes, values_of)
+        return alike.add(item, cells)
 
     @property
     def score_names(self) -> set[str]:
@@ -518,20 +553,23 @@ class EvalSetBuilder:
         self, kind: str, name: str, items: list[int], models: list[int], values: list[float], width: int
     ) -> Floats:
         matrix = np.full(len(self.items) * width, np.nan)
-        places = np.array(items, np.int64) * width + np.array(models, np.int64)
+        key, single = (kind, name), width * np.array(items, np.int64) + np.array(models, np.int64)
+        columns = [(single, np.array(values, np.float64))]
+        columns += [alike.column(key, width) for alike in self._alike.values() if key in alike.keys]
+        places, numbers = (np.concatenate(parts) for parts in zip(*columns, strict=True))
         counts = np.bincount(places, minlength=1)
         if counts.max() > 1:
-            place = int(np.argmax(places == np.argmax(counts > 1)))
-            item, names = items[place], self.references if kind == "reference_aspect" else self.models
+            item, model = divmod(int(np.argmax(counts > 1)), width)
+            names = self.references if kind == "reference_aspect" else self.models
             raise InputError(
                 f"the item {shown(self._item_name(item))} has two scores"
-                f" for the {names.kind} {shown(names.names()[models[place]])}",
+                f" for the {names.kind} {shown(names.names()[model])}",
                 file=self.file,
                 line=self.item_lines[item] or None,
                 field=name,
                 fix="Keep one of them, or write them as ratings",
             )
-        matrix[places] = values
+        matrix[places] = numbers
         return matrix.reshape(len(self.items), width)
 
     def _object_matrix(self, kind: str, width: int) -> Objects:

@@ -125,10 +125,10 @@ def _new_item(builder: EvalSetBuilder, record: dict[str, Any], by_order: bool) -
 
 def _take_texts(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:
     builder.source(item, as_text(record.get("src"), "src"))
-    references = record.get("ref")
-    for place, text in enumerate(references if isinstance(references, list) else [references]):
-        if text is not None:
-            builder.reference(item, "ref" if place == 0 else f"ref_{place + 1}", as_text(text, "ref"))
+    if (references := record.get("ref")) is not None:
+        for place, text in enumerate(references if isinstance(references, list) else [references]):
+            if text is not None:
+                builder.reference(item, "ref" if place == 0 else f"ref_{place + 1}", as_text(text, "ref"))
     for model, text in as_mapping(record.get("tgt"), "tgt").items():
         builder.output(item, builder.model(model, "tgt"), as_text(text, f"tgt.{model}"))
 
@@ -136,9 +136,12 @@ def _take_texts(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> N
 def _take_columns(
     builder: EvalSetBuilder, item: int, record: dict[str, Any], own_keys: tuple[str, ...]
 ) -> None:
-    if record.get("doc") is not None and record.get("document", record["doc"]) != record["doc"]:
-        raise InputError("the item has a doc and another document", field="document", fix="Keep one of them")
-    builder.column(item, fields.DOCUMENT, record.get("doc"))
+    if (document := record.get("doc")) is not None:
+        if record.get("document", document) != document:
+            raise InputError(
+                "the item has a doc and another document", field="document", fix="Keep one of them"
+            )
+        builder.column(item, fields.DOCUMENT, document)
     for name, value in record.items():
         if name not in own_keys:
             builder.column(item, name, value)
