@@ -64,6 +64,9 @@ MISTAKES: dict[str, Change] = {
     "a list": lambda scores: scores[3]["a"].update(BLEU=[1]),
     "no mapping": lambda scores: scores.__setitem__(3, {"a": 3}),
     "too large": lambda scores: scores[3]["a"].update(human=10**400),
+    "too large, and as much below zero": lambda scores: [
+        scores[3][model].update(human=number) for model, number in (("a", 10**400), ("b", -(10**400)))
+    ],
 }
 
 

@@ -84,12 +84,12 @@ class _AlikeScores:
             values = [*self.values_of(cells)]
             # A sum is below no limit where one of them is infinite or missing.
             is_plain = {*map(type, values)} <= _PLAIN and abs(sum(values)) < _LARGE
+            if not is_plain or sum(map(len, cells.values())) != len(values):
+                return False
+            self.numbers.fromlist(values)
         except (KeyError, TypeError, OverflowError):
             return False
-        if not is_plain or sum(map(len, cells.values())) != len(values):
-            return False
         self.items.append(item)
-        self.numbers.fromlist(values)
         return True
 
     def column(self, key: tuple[str, str], width: int) -> tuple[Ints, Floats]:
