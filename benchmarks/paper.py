@@ -7,7 +7,8 @@
     make paper NAME=all                                       every table; type it again to go on
 
 ``--out`` keeps the numbers, and finished cells beside them: an interrupted run goes on where it stopped.
-``all`` writes every table with its date and its time into ``.bench/papers``, and begins none after an hour.
+``all`` writes every table with its date and its time into ``.bench/papers``. It begins none after three
+quarters of an hour, so that a part ends within the hour.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--figure", type=Path, help="a picture of the curves: .svg, .png, .html, .pdf")
     parser.add_argument("--json", action="store_true", help="print the numbers instead of the table")
     parser.add_argument(
-        "--minutes", type=float, default=60.0, help="all: begin no table after so many minutes"
+        "--minutes", type=float, default=45.0, help="all: begin no table after so many minutes"
     )
     parser.add_argument(
         "--only", nargs="*", help="all: these tables alone, by their names or the beginnings of several"
