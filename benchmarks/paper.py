@@ -24,10 +24,10 @@ from pathlib import Path
 from benchmarks.analyses.__main__ import ANALYSES
 from benchmarks.analyses.__main__ import main as analyse
 from benchmarks.pages import write_whole
-from benchmarks.papers.catalogue import Figures, PaperTable, names, paper_table
+from benchmarks.papers.catalogue import IMPOSSIBLE, Figures, PaperTable, names, paper_table
 from benchmarks.papers.work import DEMO, EFFORTS, Work, file_of, paper_code
 from benchmarks.verdicts import reproduces
-from sparingly.base.errors import SparinglyError, UsageError
+from sparingly.base.errors import SparinglyError, UnknownNameError, UsageError
 from sparingly.show.figures.save import save_figure
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -90,6 +90,8 @@ def computed(name: str, chosen: argparse.Namespace, cells: Path | None) -> tuple
 
     Cells that an interrupted run or another table left behind count as if they were made now.
     """
+    if name not in (*names(), *IMPOSSIBLE):
+        raise UnknownNameError("table of a paper", name, (*names(), *ANALYSES))
     table = paper_table(name)
     check_data(table, chosen.data)
     work, begun = Work(chosen.data, cells, EFFORTS[chosen.effort], jobs=chosen.jobs), time.perf_counter()
