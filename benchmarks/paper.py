@@ -7,7 +7,8 @@
     make paper NAME=all                                       every table; type it again to go on
 
 ``--out`` keeps the numbers, and finished cells beside them: an interrupted run goes on where it stopped.
-``all`` writes every table with its date and its time into ``.bench/papers``, and begins none after an hour.
+``all`` writes every table with its date and its time into ``.bench/papers``. It begins none after three
+quarters of an hour, so that a part ends within the hour.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from pathlib import Path
 from benchmarks.analyses.__main__ import ANALYSES
 from benchmarks.analyses.__main__ import main as analyse
 from benchmarks.pages import write_whole
-from benchmarks.papers.catalogue import Figures, PaperTable, names, paper_table
+from benchmarks.papers.catalogue import IMPOSSIBLE, Figures, PaperTable, names, paper_table
 from benchmarks.papers.work import DEMO, EFFORTS, Work, file_of, paper_code
 from benchmarks.verdicts import reproduces
-from sparingly.base.errors import SparinglyError, UsageError
+from sparingly.base.errors import SparinglyError, UnknownNameError, UsageError
 from sparingly.show.figures.save import save_figure
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,7 +50,7 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--figure", type=Path, help="a picture of the curves: .svg, .png, .html, .pdf")
     parser.add_argument("--json", action="store_true", help="print the numbers instead of the table")
     parser.add_argument(
-        "--minutes", type=float, default=60.0, help="all: begin no table after so many minutes"
+        "--minutes", type=float, default=45.0, help="all: begin no table after so many minutes"
     )
     parser.add_argument(
         "--only", nargs="*", help="all: these tables alone, by their names or the beginnings of several"
@@ -89,6 +90,8 @@ def computed(name: str, chosen: argparse.Namespace, cells: Path | None) -> tuple
 
     Cells that an interrupted run or another table left behind count as if they were made now.
     """
+    if name not in (*names(), *IMPOSSIBLE):
+        raise UnknownNameError("table of a paper", name, (*names(), *ANALYSES))
     table = paper_table(name)
     check_data(table, chosen.data)
     work, begun = Work(chosen.data, cells, EFFORTS[chosen.effort], jobs=chosen.jobs), time.perf_counter()

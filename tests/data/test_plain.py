@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from sparingly.data.values import canonical, is_number, plain
 
@@ -70,7 +71,7 @@ def test_different_values_have_different_texts(one: Any, other: Any) -> None:
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
 def test_vectors_have_the_text_of_their_numbers(numbers: list[float], kind: type) -> None:
     with np.errstate(over="ignore"):
-        vector = np.array(numbers, kind)
+        vector: NDArray[Any] = np.array(numbers, kind)
     assert canonical(vector) == canonical(vector.tolist())
 
 

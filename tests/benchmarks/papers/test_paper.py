@@ -64,6 +64,7 @@ def test_a_table_is_printed_and_its_numbers_are_written(
     ("arguments", "sentence"),
     [
         (["s0-table50"], 'There is no table of a paper "s0-table50". Did you mean s0-table5'),
+        (["distancs"], 'There is no table of a paper "distancs". Did you mean distances?'),
         (["s0-table7"], "s0-table7 cannot be computed: "),
         (
             ["s0-table1", "--data", "nowhere"],
