@@ -95,7 +95,7 @@ VARIANTS: Mapping[str, Variant] = {
     "no_metrics": Variant(metrics=False),
     "no_order": Variant(order="random"),
     "no_doubt": Variant(prior=replace(USUAL_PRIOR, doubt=0.0)),
-    "no_tails": Variant(prior=replace(USUAL_PRIOR, tails=1e9)),
+    "no_tails": Variant(prior=replace(USUAL_PRIOR, tails=float("inf"))),
 }
 DOUBTS: Mapping[str, Variant] = {
     f"doubt_{doubt:g}": Variant(prior=replace(USUAL_PRIOR, doubt=doubt))

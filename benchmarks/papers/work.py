@@ -214,6 +214,15 @@ _OTHER_ROOMS = (
     "run/forms",
     "run/judging",
 )
+# The same of the benchmarks.
+DECIDING_BENCHMARKS = (
+    "analyses",
+    "distil_holdout.py",
+    "irt_intervals",
+    "method_studies.py",
+    "minilm.py",
+    "papers",
+)
 _DECIMALS = 6
 _CASF_PHASES = 5
 
@@ -386,8 +395,9 @@ class Work:
 
         share = delayed(_with_reused)
         found = list(Parallel(n_jobs=self.jobs)(share(make, one, self.reused) for one in over))
-        self.reused.seconds += sum(seconds for _, seconds in found) / self.jobs
-        return [made for made, _ in found]
+        self.reused.seconds += sum(seconds for _, seconds, _ in found) / self.jobs
+        self.reused.known.update(*(known for _, _, known in found))
+        return [made for made, _, _ in found]
 
     def _digest(self, file: str) -> str:
         path = file_of(self.data, file)
@@ -411,16 +421,16 @@ def rounded(value: float | None) -> float | None:
     return None if value is None else round(float(value), _DECIMALS)
 
 
-def _with_reused(make: Callable[[Given], Made], one: Given, reused: Reused) -> tuple[Made, float]:
-    """Return what is made in a process of its own, and how long the cells took that it found there."""
+def _with_reused(make: Callable[[Given], Made], one: Given, reused: Reused) -> tuple[Made, float, set[Path]]:
+    """Return what is made in a process of its own, how long the cells took that it found, and its cells."""
     before = reused.seconds
-    return make(one), reused.seconds - before
+    return make(one), reused.seconds - before, reused.known
 
 
 @cache
 def paper_code() -> str:
     """Return the digest of the code that decides about figures, whatever it says about them."""
-    return logic_digest(deciding_rooms(), ("papers", "analyses", "minilm.py"))
+    return logic_digest(deciding_rooms(), DECIDING_BENCHMARKS)
 
 
 def deciding_rooms() -> tuple[str, ...]:

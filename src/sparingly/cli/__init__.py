@@ -23,6 +23,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         sys.stderr.write("sparingly: interrupted; nothing was half-written.\n")
         code = 130
-    # What is left need not be searched for cycles before the process ends.
+    # The process ends here: the last search for garbage is not worth its time.
     gc.freeze()
     sys.exit(code)

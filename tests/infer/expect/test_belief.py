@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
+from sparingly.base.errors import UsageError
 from sparingly.infer.expect.expect import Belief, BeliefPrior, believe
 
 MODELS = 6
@@ -96,7 +97,7 @@ def test_a_model_that_metrics_misjudge_is_believed_by_its_labels_and_the_others_
         size = np.abs(found.z - true)
         return float(size[second == 11].mean()), float(size[second != 11].mean())
 
-    heavy, light = errors(1.0), errors(1e9)
+    heavy, light = errors(1.0), errors(np.inf)
     assert heavy[0] < 0.6 * light[0]
     assert heavy[1] < light[1]
 
@@ -113,7 +114,7 @@ def test_heavy_tails_help_where_metrics_misjudge_some_models_and_cost_little_els
             # Labels of a model have noise of variance 8, so that a pair's has 16.
             seen = ability + draw.normal(0.0, np.sqrt(8.0), 10)
             apart, told, true = (values[first] - values[second] for values in (seen, said, ability))
-            for place, tails in enumerate((1.0, 1e9)):
+            for place, tails in enumerate((1.0, np.inf)):
                 prior = BeliefPrior(tails=tails, doubt=0.0)
                 options: dict[str, Any] = {"models": 10, "within": 0.5, "scale": 1.0, "prior": prior}
                 found = believe(apart, told, np.full(45, 16.0), **options)
@@ -145,3 +146,8 @@ def test_another_prior_can_be_given() -> None:
     usual = belief(TRUE, NOTHING, 50.0)
     narrow = belief(TRUE, NOTHING, 50.0, prior=BeliefPrior(distance=1.0, distance_sd=0.1))
     assert np.abs(narrow.z).max() < 0.2 * np.abs(usual.z).max()
+
+
+def test_tails_are_checked() -> None:
+    with pytest.raises(UsageError, match=r"greater than 0, not -1\.0"):
+        BeliefPrior(tails=-1.0)

@@ -71,9 +71,23 @@ def test_a_rule_stops_the_campaign(where: str) -> None:
         assert isinstance(finished, Finished)
         status = campaign.status().sets[0]
         assert (status.rounds, status.finished) == (1, finished.reason)
-        assert status.saving == "60 of 120 outputs of the budget (50 %) were not needed."
+        assert status.saving == "Not needed: 60 of 120 outputs of the budget."
         assert status.saving in " ".join(campaign.status().summary().sentences)
         assert campaign.verify().ok
+
+
+def test_a_budget_that_no_rule_has_left_is_not_called_unneeded(where: str) -> None:
+    data = made_set(40)
+    with begin(where, data, strategy="auto", budget=12, size=6) as campaign:
+        campaign.next()
+        answer_all(campaign, data)
+        campaign.withdraw(data.models[-1])
+        while any(step.finished is None for step in campaign.next()):
+            answer_all(campaign, data)
+        status = campaign.status().sets[0]
+        assert status.finished is not None
+        assert status.spent < status.limit
+        assert status.saving == ""
 
 
 def test_data_sets_share_one_budget(where: str) -> None:

@@ -36,7 +36,17 @@ def test_report_on_a_campaign_of_several_rounds(scored: Path) -> None:
     with sparingly.Campaign(scored) as running:
         ended = running.status().sets[0].finished
     assert f"It ended: {ended}" in report.markdown()
-    assert "were not needed" not in report.markdown()
+    assert "Not needed" not in report.markdown()
+
+
+def test_a_report_says_what_of_the_budget_a_rule_to_stop_has_left(tmp_path: Path) -> None:
+    where = tmp_path / "settled.db"
+    play(where, "waves", 80, stop="width_reached:w=1000")
+    with sparingly.Campaign(where) as running:
+        part = running.status().sets[0]
+        text = sparingly.report(running, figures=False).markdown()
+    assert part.limit - part.spent > 0
+    assert f"Not needed: {part.limit - part.spent:,} of {part.limit:,} outputs of the budget." in text
 
 
 def test_rounds_together_speak_for_the_set_and_a_later_one_alone_does_not(scored: Path) -> None:

@@ -34,11 +34,11 @@ from sparingly.signals.predict.regressors import Ridge, fit_ridge, model_interce
 # ζ is how far apart the models lie, ρ how well the metrics order them, and w the correlation of predictions
 # and labels *within* items, cross-validated, which hints at ρ and is known after few labels. Labels weigh all
 # values of (ζ, ρ); the answer is the mean of z. As w and the evidence vanish, so does the weight of g; as
-# labels come, k = ζ²(1 − ρ²)/(ζ²(1 − ρ²) + c) goes to 1 and the labels alone speak.
+# labels come, k = r²/(r² + c), with r² = (v_j + v_k)/2·ζ²(1 − ρ²), goes to 1 and the labels alone speak.
 #
 # Metrics misjudge some models altogether: a person among systems, say, or the newest model. So r_j has the
 # heavy tails of Student's t with ν = 1: v_j = (ν + e_j²)/(ν + 1), with e_j the model's residual in units of
-# its usual spread. Of such a model the labels are believed, of the others the metrics as well.
+# its usual spread. For such a model the labels decide; for the others the metrics count, too.
 #
 # Few models cannot show that the metrics order them wrongly. So this belief is mixed with the one without
 # metrics (ρ = 0): of M models it has the share (M − 1)/(M + 3), as if four comparisons spoke against it.
@@ -58,8 +58,13 @@ class BeliefPrior:
     distance_sd: float = 0.7  # the standard deviation of log ζ
     trust_by_within: float = 2.5  # atanh ρ by the correlation within items
     trust_sd: float = 0.6  # its standard deviation
-    tails: float = 1.0  # ν: the degrees of freedom of what metrics miss of a model
+    # ν: the degrees of freedom of what metrics miss of a model; infinite: as little as of the others.
+    tails: float = 1.0
     doubt: float = 4.0  # how many comparisons of models speak against the metrics before any label
+
+    def __post_init__(self) -> None:
+        if not self.tails > 0:
+            raise UsageError(f"Degrees of freedom are greater than 0, not {self.tails}.")
 
 
 USUAL_PRIOR = BeliefPrior()
@@ -154,6 +159,8 @@ def _believe(
 
 def _heavy_tails(residual: Floats, models: int, freedom: float) -> Floats:
     """Return (v_j + v_k)/2 of every pair: how many times the usual variance, by residuals in its units."""
+    if np.isinf(freedom):
+        return np.ones(len(residual))
     first, second = pair_indices(models)
     of_model = (np.bincount(first, residual, models) - np.bincount(second, residual, models)) / models
     # The residual of a pair has the variance of two models.

@@ -35,6 +35,13 @@ RATING_COLUMNS = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Ended(Finished):
+    """Why nothing more is asked, and how much of the budget a rule to stop has left unspent."""
+
+    unspent: int = 0
+
+
 @dataclass(frozen=True, eq=False)
 class OwnDraw:
     """Models that came with a budget of their own, and the rounds that were drawn for them so far."""
@@ -58,7 +65,7 @@ class DataSnapshot:
     rounds: tuple[Selection, ...]  # the rounds of the strategy
     # Their numbers in the campaign, which also counts the rounds of models with own draws.
     numbers: tuple[int, ...]
-    finished: Finished | None  # why no more is asked; None while it goes on
+    finished: Ended | None  # why no more is asked; None while it goes on
     budget: Budget  # what may be spent over all rounds
     own_draws: tuple[OwnDraw, ...] = ()  # models that came with a budget of their own
     round_count: int = 0  # how many rounds there are of all kinds
@@ -209,12 +216,14 @@ class History:
         )
         return [(Selection.from_dict(json.loads(row.selection)), row.as_of) for row in rows]
 
-    def finished(self, connection: Connection, data: str, seq: int) -> Finished | None:
+    def finished(self, connection: Connection, data: str, seq: int) -> Ended | None:
         """Return why a data set asks no more, where it was finished by a number and has no new budget."""
         events = events_at(connection, self.settings.name, ["finished", BUDGET], seq)
         last = [event for event in events if event["data"] == data][-1:]
         ended = [event for event in last if event["event"] != BUDGET]
-        return Finished(ended[0]["reason"], ended[0]["answer"]) if ended else None
+        if not ended:
+            return None
+        return Ended(ended[0]["reason"], ended[0]["answer"], ended[0].get("unspent", 0))
 
     def budget(self, connection: Connection, data: str, seq: int) -> Budget:
         """Return what a data set may spend over all rounds, at a number."""

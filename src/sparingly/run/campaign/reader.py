@@ -88,16 +88,16 @@ class SetStatus:
     answer: str | None  # what the strategy found by itself, where it gives an answer
     unit: str = "outputs"  # what ``spent`` and ``limit`` count: outputs, or comparisons
     skipped: int = 0  # how many outputs (or comparisons) cannot be judged, as raters said
+    unspent: int = 0  # how many of the budget a rule to stop has left
 
     @property
     def saving(self) -> str:
-        """What of the budget was not needed, where it ended with enough for one item or more."""
-        unspent = self.limit - self.spent
-        least = len(self.models) if self.unit == "outputs" else 1
-        if self.finished is None or self.outstanding or unspent < least:
-            return ""
-        share = 100 * unspent / self.limit
-        return f"{unspent:,} of {self.limit:,} {self.unit} of the budget ({share:.0f} %) were not needed."
+        """What of the budget a rule to stop has left, in a sentence; empty where it left nothing."""
+        return (
+            f"Not needed: {self.unspent:,} of {self.limit:,} {self.unit} of the budget."
+            if self.unspent
+            else ""
+        )
 
 
 @dataclass(frozen=True)
@@ -204,6 +204,7 @@ def set_status(connection: Connection, history: History, data: str, seq: int) ->
         raters=raters,
         finished=None if finished is None else finished.reason,
         answer=None if finished is None else finished.answer,
+        unspent=0 if finished is None else finished.unspent,
         unit="comparisons" if pairs else "outputs",
         skipped=len(skipped_cells(connection, settings.name, data, seq)),
     )

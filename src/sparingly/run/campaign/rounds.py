@@ -19,6 +19,7 @@ from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.history import (
     BUDGET,
     DataSnapshot,
+    Ended,
     History,
     OwnDraw,
     anchors_at,
@@ -318,7 +319,12 @@ def _reason_to_stop(settings: Settings, snapshot: DataSnapshot, *, final: bool =
         return None
     state, strategy = state_for_estimates(settings, snapshot)
     verdict = first_stop(settings.stops, Progress(state, strategy, final=final))
-    return None if verdict is None else Finished(verdict.reason, verdict.answer)
+    if verdict is None:
+        return None
+    left = state.left
+    if snapshot.rounds[0].pairs is not None:
+        left = limit_of(snapshot.budget, snapshot.drawn_from, pairs=True) - sum(map(len, snapshot.rounds))
+    return Ended(verdict.reason, verdict.answer, 0 if final else max(left, 0))
 
 
 # --- What the next round would ask ---
